@@ -40,7 +40,7 @@
   result of its clause. Throws AssertionError when a clause has no result."
   [alts clauses]
   (assert (even? (count clauses))
-          (str "unbalanced clauses: after each port, vector of ports or option comes its result or value,"
+          (str "unbalanced clauses: each port, vector of ports or option needs its result or value after it,"
                " as in (alt! c ([v] v) :default nil)"))
   (let [pairs (partition 2 clauses)
         option? (comp keyword? first)

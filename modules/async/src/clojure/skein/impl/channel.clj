@@ -63,7 +63,7 @@
   (if (nil? box) Channel/NONE @box))
 
 (defn- taking
-  "Starts a take with `handler`. Throws :skein/not-a-port; only a call that fails has the cost of the check."
+  "Starts a take with `handler`. Throws :skein/not-a-port; only a call that fails pays for the check."
   [port handler]
   (try
     (impl/take! port handler)
@@ -149,7 +149,7 @@
 
 (defn- try-arm
   "Starts one operation. Returns a box of [value port] if that ends the alts. Throws an exception
-  of the port, unless another operation is done by then: then that one's result counts."
+  of the port, unless another operation has been done by then."
   [op ^OneShot flag deliver]
   (let [put? (vector? op)
         port (if put? (op 0) op)
@@ -165,7 +165,7 @@
 (defn- try-arms
   "Starts the operations in order. Returns the [value port] of one that is done at once, or nil.
 
-  `settle` returns true once: its caller then gives the waiter its result. An alts whose take
+  `settle` returns true once, to the caller that must give the waiter its result. An alts whose take
   meets its own put is done here and also called back, as in core.async."
   [ops ^ints idx flag settle ^Waiter waiter]
   (let [deliver (fn [chosen] (when (settle) (.deliver waiter chosen)))
@@ -196,7 +196,7 @@
     (if (instance? Channel op) op (impl/source-channel op))))
 
 (defn foreign-alts
-  "As skein.rt.Alts/choose, for operations of which some are on foreign ports."
+  "Like skein.rt.Alts/choose, for operations some of which are on foreign ports."
   [^IPersistentVector ops options ^Waiter waiter]
   (let [n (.count ops)]
     (loop [i 0, on-channels ops]

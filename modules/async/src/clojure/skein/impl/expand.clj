@@ -10,7 +10,7 @@
       :names  {symbol symbol}         the user's name of a local -> its new name,
                                       or a map for a mutable field of a deftype
       :known  volatile {symbol LocalBinding}, all new names, for inference
-      :line   {:line l :column c}     of the nearest form that tells it
+      :line   {:line l :column c}     of the nearest form that has one
       :written  the macro call in the user's file that produced the current forms, or nil if the user wrote them
       :leave  function, see `expand`
 
@@ -64,7 +64,7 @@
 ;;;; Mutable fields of the deftype around the block
 
 (defn- this-symbol
-  "The user's name for the object whose deftype method is being compiled, or nil."
+  "Returns the user's name for the object whose deftype method is being compiled, or nil."
   [env]
   (when-let [type-name (some-> (internals/type-being-defined) .getName)]
     (some (fn this? [[sym lb]]
@@ -159,7 +159,7 @@
   [scope [op :as form]]
   (let [expanded (case op
                    set! (expand-set scope form)
-                   deftype* (expand-parts (assoc scope :env {} :names {}) form) ; its methods see no local from outside
+                   deftype* (expand-parts (assoc scope :env {} :names {}) form) ; its methods see no outer local
                    (expand-parts scope form))]
     (case op
       (fn* reify*) (with-meta expanded (expand-form scope (dissoc (meta form) ::macros ::source))) ; it is evaluated
@@ -216,7 +216,8 @@
     (with-meta (set parts) m)))
 
 (defn- expand-collection
-  "Clojure evaluates the parts of a literal in the order in which it holds them, and then its metadata."
+  "Expands a literal. Clojure evaluates its parts in the order in which it holds them, and then its
+  metadata."
   [scope form]
   (let [parts (mapv (fn part [x] (expand-form scope x)) (if (map? form) (mapcat identity form) form))
         m (some->> (meta form) (expand-form scope))]

@@ -14,8 +14,8 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private ^:const max-depth
-  "How deep forms may be nested, before and after compilation. Clojure's compiler needs up to 2 kB of the
-  stack for each level; a thread has 1 MB."
+  "How deeply forms may be nested, before and after compilation. Clojure's compiler needs up to 2 kB of
+  the stack for each level; a thread has 1 MB."
   450)
 
 (defn- deeper?
@@ -31,8 +31,8 @@
 
 (defn- too-deep! [form]
   (error/fail! :skein/nested-too-deep
-               (str "The forms of this block are nested too deep to be compiled, more than " max-depth
-                    ". Move the inner ones into a function. In: " (error/preview form))
+               (str "The forms of this block are nested too deeply to be compiled, more than " max-depth
+                    " levels. Move the inner ones into a function. In: " (error/preview form))
                (expand/location form)))
 
 (defn- check-depth [form part]
@@ -76,7 +76,7 @@
   (compile-block env body form 'async))
 
 (defn compile-child
-  "Like `compile-go`, but the block is started by `spawn`, goIn or asyncIn, as the child that
-  `region` is, a local of the code around the block."
+  "Like `compile-go`, but the block is started by `spawn`, goIn or asyncIn, as a child of a scope.
+  `region` is a local of the code around the block, and holds the child's region."
   [env body form spawn region]
   (compile-block env body form spawn region))

@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.infer
-  "The Java type that Clojure's own compiler infers for a local, found by calling
-  it: `local` analyses the local's initial form and returns the compiler's
-  record of the local, a LocalBinding, see `skein.impl.internals/local`.
+  "The Java type that Clojure's own compiler infers for a local, found by calling that compiler.
+  `local` analyses the local's initial form and returns the compiler's record of the local, a
+  LocalBinding; see `skein.impl.internals/local`.
 
-  Forms are fully expanded and their locals renamed apart, see
-  `skein.impl.expand`. Nothing is compiled: forms that would become classes of
-  their own (functions, loops, try) are replaced by what is known of their type."
+  Forms are fully expanded, and no two locals have the same name; see `skein.impl.expand`. Nothing
+  is compiled: forms that would become classes of their own (functions, loops, try) are replaced
+  by what is known of their type."
   {:no-doc true}
   (:require
    [skein.impl.forms :as forms]
@@ -27,8 +27,8 @@
   (internals/local sym nil (internals/primitive-expression c)))
 
 (defn renamed
-  "Returns a copy of `lb` under the name `sym`. If the compiler looks it
-  up, the function that is being compiled does not close over it."
+  "Returns a copy of `lb` under the name `sym`. When the compiler looks it up, the function being
+  compiled does not close over it."
   [lb sym]
   (internals/local sym (internals/tag-of lb) (internals/expression-of lb)))
 

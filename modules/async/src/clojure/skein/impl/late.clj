@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.late
-  "All code that is loaded at its first use: the go compiler, and the protocols for ports of other
+  "The code that is loaded on first use: the go compiler, and the protocols for ports of other
   kinds. They take longer to load than the rest of skein.async, and many programs start without
   them.
 

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.mirror
-  "Copies of vars in other namespaces, with their values, now and later, and their metadata. So
-  documentation, and an editor's jump to a definition, work on either."
+  "Copies of vars in other namespaces. A copy has the metadata of its var, and its value, now and
+  later. So documentation, and an editor's jump to a definition, work for both."
   {:no-doc true})
 
 (set! *warn-on-reflection* true)
@@ -17,7 +17,8 @@
                 (fn follow [_ _ _ value] (alter-var-root mirror (constantly (change value))))))))
 
 (defmacro import-vars
-  "Interns here vars of other namespaces: each of `groups` is a vector of a namespace and of names."
+  "Interns copies of vars in this namespace. Each of `groups` is a vector of a namespace and names
+  of its vars."
   {:style/indent 0}
   [& groups]
   `(do ~@(for [[from & names] groups, sym names]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.port
-  "Operations on a port of any kind, which skein.async documents, and the macros of Skein's own
+  "Operations on a port of any kind, documented in skein.async, and the macros of Skein's own
   blocks: `go` and `defblock`.
 
   Operations on a channel of the runtime are method calls. Those on other ports use the protocols
@@ -70,7 +70,7 @@
 
 (defmacro ^:private on-foreign
   "Evaluates `call`, a call of a protocol's function on `port`. If it fails, calls `check`, which
-  throws if `port` is not a port. So only calls that fail have this cost."
+  throws if `port` is not a port. So only calls that fail pay for the check."
   [check operation port call]
   `(try
      ~call

@@ -38,7 +38,7 @@
 
 (defprotocol-once Failing
   "Something that may end with an exception."
-  (failure [port] "Returns the exception with which the port was closed, or nil, also for other values."))
+  (failure [port] "Returns the exception with which the port was closed, or nil if there was none or it is no port."))
 
 (defprotocol-once Source
   "Something that will have one result and can be taken from like a port."
@@ -82,7 +82,7 @@
 (defn add!
   "Adds to a buffer. This is the reducing function under a channel's transducer.
 
-  With a value, returns the buffer; with none, the buffer as it is. Throws
+  With a value, adds it. Returns the buffer. Throws
   AssertionError when `value` is nil."
   ([buffer] buffer)
   ([buffer value]

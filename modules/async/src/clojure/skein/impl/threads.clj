@@ -49,7 +49,7 @@
   "Returns the Executor for a workload: :io, :compute or :mixed. Anything else throws
   IllegalArgumentException."
   (let [made (memoize (fn make [workload] (or (own-executor workload) (default-executor workload))))]
-    (fn executor-for [workload] (locking made (made workload))))) ; locked, or threads that ask at once would make several
+    (fn executor-for [workload] (locking made (made workload))))) ; locked, so that threads that ask at once share one
 
 (defn exec
   "Runs `task` on a thread for `workload`, or on a thread of the caller's simulation. In
@@ -71,7 +71,7 @@
                    v)
                  (catch Throwable t
                    (when-not child? ; otherwise its scope throws it
-                     (Failures/uncaught t)) ; before its taker gets nil, and may read the exception
+                     (Failures/uncaught t)) ; first, because its taker gets nil and may then read the exception
                    (.close c t)
                    (throw t))
                  (finally (port/close! c))))

@@ -278,7 +278,7 @@
                                 (a/alt! stop :stopped c ([v] (recur (conj seen v)))))))))))
 
 (deftest alt-needs-a-result-for-each-clause
-  (is (= (str "Assert failed: unbalanced clauses: after each port, vector of ports or option comes its result or value,"
+  (is (= (str "Assert failed: unbalanced clauses: each port, vector of ports or option needs its result or value after it,"
               " as in (alt! c ([v] v) :default nil)\n(even? (count clauses))")
          (ex-message (try (macroexpand-1 `(alt!! c)) (catch Throwable t (or (ex-cause t) t))))
          (ex-message (try (a/do-alt `alts!! '(c)) (catch Throwable t t))))))

@@ -39,27 +39,27 @@
   (late/map> f ch))
 
 (defn filter>
-  "Returns a port whose puts put only values with (p value) on `ch`. Like core.async's."
+  "Returns a port that passes to `ch` only values for which (p value) is true. Like core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [p ch]
   (late/filter> p ch))
 
 (defn remove>
-  "Returns a port whose puts put only values without (p value) on `ch`. Like core.async's."
+  "Returns a port that passes to `ch` only values for which (p value) is false. Like core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [p ch]
   (filter> (complement p) ch))
 
 (defn filter<
-  "Returns a channel of the values of `ch` with (p value). Like core.async's. Differs: takes
-  nothing once the returned channel is closed, and closes it if `p` throws."
+  "Returns a channel of the values of `ch` for which (p value) is true. Like core.async's.
+  Differs: takes nothing once the returned channel is closed, and closes it if `p` throws."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([p ch] (filter< p ch nil))
   ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
 
 (defn remove<
-  "Returns a channel of the values of `ch` without (p value). Like core.async's; differs as
-  `filter<` does."
+  "Returns a channel of the values of `ch` for which (p value) is false. Like core.async's;
+  differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([p ch] (remove< p ch nil))
   ([p ch buf-or-n] (filter< (complement p) ch buf-or-n)))
@@ -82,7 +82,7 @@
      in)))
 
 (defn unique
-  "Returns a channel of the values of `ch` without those that equal the one before. Like
+  "Returns a channel of the values of `ch`, without each that equals the value before it. Like
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([ch] (unique ch nil))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.describe
-  "Channels, buffers and blocks as data, for `clojure.datafy`, and in print. These functions take
+  "Channels, buffers and blocks as data, for `clojure.datafy`, and as text. These functions take
   no values and do not wait. Counts are exact only while nothing runs."
   {:no-doc true}
   (:require

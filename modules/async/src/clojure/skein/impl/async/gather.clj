@@ -2,7 +2,7 @@
 (ns skein.impl.async.gather
   "Lets a block start several operations together and wait until all are done.
 
-      (start g)               ; the block holds a share itself, so that the round does not end early
+      (start g)               ; the block itself holds a share, so that the round does not end early
       (expect g)              ; before each operation; its callback calls `arrive`
       (when (pending? g)      ; gives up the block's own share
         (<! (signal g)))
@@ -37,7 +37,7 @@
   (.set ^AtomicInteger (.-shares g) 1))
 
 (defn expect
-  "Adds an operation, which will call `arrive`."
+  "Adds an operation, whose callback must call `arrive`."
   [^Gather g]
   (.incrementAndGet ^AtomicInteger (.-shares g)))
 

@@ -31,8 +31,8 @@
 
 (defn mult
   "Returns a mult of the channel `ch`. Each value of `ch` goes to all taps. The mult takes the
-  next value when all taps have accepted the last one, so the slowest tap limits the others;
-  give it a buffer. Without taps values are dropped. A closed tap is removed.
+  next value when all taps have accepted the last one. So the slowest tap limits the others: give
+  it a buffer. Without taps values are dropped. A closed tap is removed.
 
   Like core.async's. Differs: it begins at its first tap, and its first value goes to all taps
   that are made before one of them has accepted it. Until then values stay in the source's
@@ -175,7 +175,7 @@
   (unsub* (hub "p of unsub" p Pub "a pub") topic ch))
 
 (defn unsub-all
-  "Ends all subscriptions, or those to `topic`. The channels stay open, also when the source
+  "Ends all subscriptions, or those to `topic`. The channels stay open, even when the source
   closes. Like core.async's."
   ([p] (unsub-all* (hub "p of unsub-all" p Pub "a pub")))
   ([p topic] (unsub-all* (hub "p of unsub-all" p Pub "a pub") topic)))

@@ -4,7 +4,7 @@
   Each is documented in skein.async.
 
   A block closes its output in a `finally`, so that the output closes however the block ends. Its
-  exceptions go to the uncaught-exception handler, as those of any go block."
+  exceptions go to the uncaught-exception handler, like those of any go block."
   {:no-doc true}
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require

@@ -22,12 +22,12 @@
 (set! *unchecked-math* :warn-on-boxed)
 
 (def ^:const slow-ns
-  "A worker whose step took this long, 1 ms, continues on a thread of its own. Compared with 1 ms
-  a thread is cheap, and blocks that compute must not keep the workers busy."
+  "A worker continues on a thread of its own once a step has taken this long, 1 ms. Compared with
+  that, a thread is cheap, and blocks that compute must not keep the workers busy."
   1000000)
 
 (defn- open?
-  "Returns whether `to` may still accept a value; true if that can't be known."
+  "Returns whether `to` is not known to be closed."
   [to]
   (not (and (instance? Channel to) (.isClosed ^Channel to))))
 
@@ -82,13 +82,13 @@
   (if-some [region (Cancellable/innermost)] (.isCancelled region) false))
 
 (defn- report
-  "Reports what a step failed with, unless its scope has ended it. Returns nil."
+  "Reports an exception of a step, unless the step's scope has ended it. Returns nil."
   [thrown]
   (when-not (and (Region/isInterruption thrown) (cancelled?))
     (Scheduler/uncaught thrown)))
 
 (defn- fails
-  "Reports what `item` failed with; it has no results, or no more."
+  "Reports the exception that ended the work on `item`, and closes it."
   [item thrown]
   (report thrown)
   (close! item))
@@ -123,16 +123,16 @@
         (not (cancelled?)) (recur))))) ; a step may have swallowed the cancellation
 
 (defn- begin-work
-  "Starts a worker. If go-checking is on, see skein.async/defblockingop, the worker is a thread,
-  because a pipeline's transducer may block even in such a program."
+  "Starts a worker. If go-checking is on, the worker is a thread: a pipeline's transducer may
+  block even then. See skein.async/defblockingop."
   [jobs do-job workload]
   (if (Boolean/getBoolean "clojure.core.async.go-checking")
     (work-on-thread jobs do-job workload)
     (work jobs do-job workload)))
 
 (defn- run-between
-  "Starts the blocks at both ends of a pipeline. Returns their ports. No block has a local for a channel in which it never waits:
-  the inspector would suspect that the block could end the waits there."
+  "Starts the blocks at both ends of a pipeline. Returns their ports. Neither block has a local for a channel in which it never
+  waits. If it had, the inspector would suspect that the block can end the waits there."
   [from to items begin close? nested?]
   [(feed from (fn more? [] (open? to)) items begin)
    (drain items to (fn end [] (when close? (port/close-as! to from))) nested?)])

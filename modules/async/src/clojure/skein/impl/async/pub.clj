@@ -19,7 +19,7 @@
   (get @(:topics h) topic))
 
 (defn- topic!
-  "Returns the [channel hub] of `topic`, made if there is none."
+  "Returns the [channel hub] of `topic`, which it makes if there is none."
   [h topic]
   (or (topic-of h topic)
       (let [ch (chan ((:buf-fn h) topic))

@@ -12,7 +12,7 @@
                 [:letfn [symbol form ...]] local functions,
                 [:function [symbol form]] a local that must be a function,
                 [:own-bindings [symbol]] a local for the thread bindings that the block finds;
-                from now on it takes its own along from thread to thread,
+                from then on, it carries its own from thread to thread,
                 [:adopt-bindings symbol] the thread owns all bindings above those
       :handler  number of the block that gets exceptions thrown in here, or nil
       :kind     :loop, :join, :boxed (a join whose parameters are objects),
@@ -24,15 +24,15 @@
                 [:switch case* n {k [test m]}]
                 [:park op [form ...] n site]
 
-  All forms in there are expanded, don't park, and are evaluated exactly once
-  where they stand. For example (inc (<! c)) becomes
+  All forms in there are expanded, don't park, and are evaluated exactly once, in that place. For
+  example (inc (<! c)) becomes
 
       0  code []  exit [:park {:method take} [c] 1 site]
       1  kind :resume  params [v]  exit [:return (inc v)]
 
-  A builder is that map while it grows; :at is the block being written, nil
-  after its exit is known. A dest says where the value of a form goes: :return,
-  or {:join n :value? b}, a jump with or without the value."
+  A builder is that map while it grows; :at is the block being written, or nil once its exit is
+  known. A dest says where the value of a form goes: :return, or {:join n :value? b}, a jump with
+  or without the value."
   {:no-doc true}
   (:require
    [skein.impl.error :as error]
@@ -88,7 +88,7 @@
   (with-meta (gensym "v__") (select-keys (meta form) [:tag])))
 
 (defn- hold
-  "[b form'] where evaluating form' later is like evaluating `form` now."
+  "Returns [b form']. Evaluating form' later is like evaluating `form` now."
   [b form]
   (if (constant? b form)
     [b form]
@@ -97,8 +97,8 @@
 ;;;; Operands
 
 (defn- operands
-  "[b forms'] for forms to be evaluated from left to right. Those before the last
-  one that parks are held in locals; the caller evaluates the others."
+  "Returns [b forms'] for forms to be evaluated from left to right. Those before the last one that
+  parks are held in locals; the caller evaluates the others."
   [b forms]
   (let [forms (vec forms)
         n-held (loop [i (dec (count forms))] (if (or (neg? i) (mark/transformed? (nth forms i))) i (recur (dec i))))]
@@ -148,7 +148,7 @@
   (and (symbol? op) (not (contains? (:locals b) op))))
 
 (defn- function
-  "[b sym], a local that holds the value of `form` and is a function."
+  "Returns [b sym], a local that holds the value of `form`, which must be a function."
   [b form]
   (let [[b f] (value b form)
         sym (fresh form)]
@@ -273,7 +273,7 @@
   (mapv (fn bare-symbol [s] (with-meta s nil)) (take-nth 2 bindings)))
 
 (defn- run-loop
-  "A loop whose body parks; its locals are the parameters of its first block."
+  "Writes a loop whose body parks. Its locals are the parameters of its first block."
   [b [_ bindings & body] dest]
   (let [b (bind-all b bindings)
         outer (:loop b)
@@ -285,7 +285,7 @@
         (assoc :loop outer))))
 
 (defn- native-loop
-  "[b form] for a loop that parks only in its initial values."
+  "Returns [b form] for a loop that parks only in its initial values."
   [b [op bindings & body :as form]]
   [(bind-all b bindings)
    (with-meta (list* op (vec (interleave (take-nth 2 bindings) (bare bindings))) body) (meta form))])
@@ -337,8 +337,8 @@
           (otherwise thrown)))))
 
 (defn- run-finally
-  "One copy of the finally clause is used for all ways out. Its block's parameters say what follows:
-  throw `problem`, or continue with `result`."
+  "Writes a try with a finally clause. There is one copy of the clause for all ways out. Its block's
+  parameters say what follows: throw `problem`, or continue with `result`."
   [b body clauses [_ & cleanup] dest]
   (let [[problem result thrown] (map gensym ["problem__" "result__" "thrown__"])
         value? (or (= :return dest) (:value? dest))
@@ -385,7 +385,7 @@
       (let [[b v] (rebuild b form)] (send-to b v dest)))))
 
 (defn- merged
-  "Like `run`, with a new current block after it in which `sym`, or nothing, has the value.
+  "Like `run`, but with a new current block after it. There `sym`, if not nil, has the value.
   Clojure wraps a loop or try that is an argument in a function, so its value is an object."
   [b form sym]
   (let [kind (if (#{'loop* 'try} (head form)) :boxed :join)
@@ -395,7 +395,7 @@
         (enter join))))
 
 (defn- value
-  "[b form'] where form', evaluated next, has the value of `form` and doesn't park."
+  "Returns [b form']. Evaluated next, form' has the value of `form` and doesn't park."
   [b form]
   (if-not (mark/transformed? form)
     [b form]

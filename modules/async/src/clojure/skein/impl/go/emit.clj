@@ -72,7 +72,7 @@
 ;;;; Entries: [symbol form], [nil form], [:letfn bindings]
 
 (defn- nest
-  "The form that evaluates `entries` in order and then `tail`."
+  "Returns the form that evaluates `entries` in order and then `tail`."
   [entries tail]
   (let [close (fn close [op parts tail]
                 (case op
@@ -97,7 +97,7 @@
 (defn- object-slot? [ctx sym] (= :object (get-in ctx [:slots sym :kind])))
 
 (defn- runs
-  "[first last] of each run of neighbours in sorted numbers."
+  "Returns [first last] of each run of neighbours in sorted numbers."
   [ns]
   (reduce (fn extend-run [out ^long n]
             (let [[from to] (peek out)]
@@ -110,7 +110,8 @@
     (dot 'skein.rt.FrameOps 'clear (:frame ctx) (- (long from) (long n-object-fields)) (- (inc (long to)) (long n-object-fields)))))
 
 (defn- clears
-  "Entries that empty the object slots of `syms`: fields one by one, those of the array in runs."
+  "Returns entries that empty the object slots of `syms`: fields one by one, those of the array in
+  runs."
   [ctx syms]
   (let [indexes (sort (distinct (keep (fn index [sym] (when (object-slot? ctx sym) (get-in ctx [:slots sym :index]))) syms)))
         [fields others] (split-with (fn field? [i] (< (long i) (long n-object-fields))) indexes)]
@@ -128,15 +129,16 @@
 (defn- here? [ctx id] (contains? (:group ctx) id))
 
 (defn- go-to
-  "Jumps to arm `id`. A jump to another method sets the frame's state."
+  "Returns the form that jumps to arm `id`. Before a jump to another method, the frame's state
+  must be set."
   [ctx id]
   (if (here? ctx id)
     (list 'recur ((:states ctx) id))
     (list '. 'skein.rt.FrameOps '-JUMP)))
 
 (defn- evaluated
-  "[entries args']: where a handler could see a slot overwritten before a later
-  argument throws, the arguments are evaluated before any is stored."
+  "Returns [entries args']. A handler must not see a slot overwritten if a later argument throws.
+  So in a try, the entries evaluate the arguments before any is stored."
   [ctx from args]
   (if (and (next args) (:handler (nth (:blocks ctx) from)))
     (let [temps (map (fn temp [arg] (if (seq? arg) (gensym "arg__") arg)) args)]
@@ -144,7 +146,8 @@
     [nil args]))
 
 (defn- moves
-  "Entries that bring `args` into the slots of the parameters of block `to`. `held` are in their slots."
+  "Returns entries that move `args` into the slots of the parameters of block `to`. `held` are in their
+  slots."
   [ctx held from to args]
   (let [[entries args] (evaluated ctx from args)]
     (into (vec entries)
@@ -158,7 +161,8 @@
           (map list (:params (nth (:blocks ctx) to)) args))))
 
 (defn- spills
-  "Entries that store in the frame the locals that arm `to` needs, except for its parameters, and clear the others."
+  "Returns entries that store in the frame the locals that arm `to` needs, except for its parameters, and clear the
+  others."
   [ctx held to]
   (let [needed (slots/in-frame ctx to)
         params (set (map bare (:params (nth (:blocks ctx) to))))
@@ -209,15 +213,15 @@
   (mapcat (fn entries [entry] (code-entry frame entry)) (:code (nth blocks id))))
 
 (defn- body-form
-  "The code of a block and its exit, with `entries` before it."
+  "Returns the code of a block and its exit, with `entries` before it."
   [ctx held id entries]
   (let [dying (remove ((:needed ctx) id) held)]
     (nest (concat entries (clears ctx dying) (code-entries ctx id))
           (exit-form ctx (reduce disj held dying) id))))
 
 (defn- emit-block
-  "A block inside the arm of its only predecessor `from`. If it is the first of a try,
-  the locals that the handler needs are stored before any code can throw."
+  "Returns the form of a block inside the arm of its only predecessor `from`. If it is the first
+  of a try, the locals that the handler needs are stored before any code can throw."
   [ctx held from id]
   (if (same-handler? ctx from id)
     (body-form ctx held id nil)
@@ -231,7 +235,7 @@
     [(with-meta sym (when (and tag (not primitive)) {:tag tag})) (load-form (:frame ctx) slot)]))
 
 (defn- held-value
-  "Entries for the parameter of a block that takes the frame's value."
+  "Returns the entry for the parameter of a block that takes the frame's value."
   [ctx id]
   (let [{:keys [kind params]} (nth (:blocks ctx) id)]
     (when (#{:resume :catch} kind)
@@ -246,7 +250,8 @@
 ;;;; Methods
 
 (defn- by-range
-  "A form that finds the value for `n` in `table`, a sorted seq of [from value], by binary search."
+  "Returns a form that finds the value for `n` in `table`, a sorted seq of [from value], by binary
+  search."
   [n table]
   (if (next table)
     (let [[low high] (split-at (quot (count table) 2) table)]
@@ -259,7 +264,8 @@
         :compact :int))
 
 (defn- loop-form
-  "Runs arms until one returns, parks or jumps out of `clauses`, [state form] pairs."
+  "Returns a form that runs arms until one returns, parks or jumps out of `clauses`, [state form]
+  pairs."
   [frame clauses]
   (let [state (gensym "state__")
         n (gensym "n__")]
@@ -268,7 +274,7 @@
                 (case-form n clauses)))))
 
 (defn- arm-size
-  "The size of an arm: its code, and what it loads and empties."
+  "Returns the size of an arm: its code, and what it loads and empties."
   ^long [{:keys [bytes used needed] :as ctx} id]
   (let [held (slots/in-frame ctx id)
         loads (count (filter (used id) held))
@@ -285,7 +291,7 @@
                  {:file *file*, :line line, :column column, :form text})))
 
 (defn- groups
-  "The arms, cut into runs that fit a method each."
+  "Returns the arms in groups, each of which fits into a method."
   [{:keys [arms] :as ctx}]
   (let [step (fn place [[done group ^long total] id]
                (let [n (arm-size ctx id)]
@@ -301,7 +307,8 @@
     (loop-form (:frame ctx) (map (fn clause [id] [((:states ctx) id) (arm ctx id)]) group))))
 
 (defn- run-form
-  "The body of Body.run. A large program runs group by group, each in a function of its own."
+  "Returns the code of Body.run. A large program runs group by group, each in a function of its
+  own."
   [{:keys [frame states] :as ctx}]
   (let [groups (groups ctx)
         result (gensym "result__")
@@ -357,7 +364,7 @@
           (list 'sites [this] (sites-form ctx)))))
 
 (defn- arrays
-  "Entries that give the frame arrays for the slots beyond its fields."
+  "Returns entries that give the frame arrays for the slots beyond its fields."
   [frame {n-objects :object n-longs :long}]
   (concat
     (when (< (long n-object-fields) (long n-objects))

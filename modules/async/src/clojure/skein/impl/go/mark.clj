@@ -35,8 +35,8 @@
 
 (defn- walk-all [forms] (mapv (fn walk-one [form] (walk form nil)) forms))
 
-;; A tail is the target of a recur in that place: nil, none; a number, a loop with so many locals;
-;; :try, a loop to which it must not jump.
+;; A tail says what a recur in that place may jump to. nil: nothing. A number: a loop with that
+;; many locals. :try: a loop that it must not jump to.
 
 (defn- bad-recur! [form message]
   (let [source (::expand/source (meta form) form)]
@@ -88,7 +88,7 @@
 (defn- walk-opaque [form _] form)
 
 (def ^:private special-walks
-  "Maps a special form to its function, if walking its parts is not enough."
+  "Special form -> its function, if walking its parts is not enough."
   {'recur walk-recur, 'loop* walk-loop, 'try walk-try
    'fn* walk-opaque, 'reify* walk-opaque, 'deftype* walk-opaque, 'monitor-enter walk-opaque, 'monitor-exit walk-opaque})
 
@@ -96,7 +96,7 @@
   (let [source (::expand/source (meta form) form)]
     (error/fail! :skein/bad-arity
                  (str (first source) " takes " fewest (when-not most " or more") (if (= [1 1] [fewest most]) " argument" " arguments")
-                      ", but is given " n ": "
+                      ", but got " n ": "
                       (error/preview source))
                  (assoc (expand/location form) :form source :arity n))))
 

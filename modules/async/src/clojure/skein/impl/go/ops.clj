@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.ops
-  "The table of vars that park, and of their methods of skein.rt.Frame. The vars' metadata has it under
-  :skein.impl.go/op, so that the definition of a parking operation declares it. An entry is
+  "The table of vars that park, and of their methods of skein.rt.Frame. The entries are in the vars'
+  metadata, under :skein.impl.go/op. So the definition of a parking operation declares its entry. An
+  entry is
 
       {:method  take, put or alts
        :arity   [fewest most]   arguments in the call; most nil: any number,
@@ -12,7 +13,7 @@
 (set! *warn-on-reflection* true)
 
 (defn register!
-  "Makes calls of the var named `sym` park, as the entry `op` says; see above."
+  "Makes calls of the var named `sym` park, as the entry `op` says."
   [sym op]
   (alter-meta! (find-var sym) assoc :skein.impl.go/op op))
 

@@ -13,7 +13,7 @@
 
 (def ^:const max-method "The JIT never compiles a method of more than 8000 bytes." 7000)
 
-(def ^:const max-code "The JVM takes 65535 bytes of a method at most." 60000)
+(def ^:const max-code "The JVM accepts at most 65535 bytes in a method." 60000)
 
 (def ^:const slot "The size of the code that loads a local from its slot, or stores it there." 27)
 

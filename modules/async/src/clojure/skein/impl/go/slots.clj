@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.slots
-  "Where blocks begin that can be resumed or jumped to, and which locals must be
-  in the frame there. `assign` adds to a program
+  "Finds the blocks that can be resumed or jumped to, and the locals that must be in the frame
+  there. `assign` adds to a program
 
       :outs     [[id ...] ...]  for each block: the blocks that its exit may go to
       :arms     [id ...]        blocks that begin an arm of the emitted case, also as
@@ -53,9 +53,9 @@
 ;;;; Arms
 
 (defn- reachable
-  "The ids of the blocks that can be reached, each before those that it alone
-  leads to (reverse postorder). An id is on the list twice; the second time,
-  when the blocks after it have been visited, as -1 - id."
+  "Returns the ids of the reachable blocks in reverse postorder: each before those that it alone
+  leads to. An id is on the list `todo` twice. The second time, as -1 - id, the blocks after it
+  have been visited."
   [{:keys [blocks outs entry]}]
   (let [seen (boolean-array (count blocks))]
     (loop [todo (list entry), order ()]
@@ -85,8 +85,8 @@
           ids)))
 
 (defn- arms
-  "[arms bytes]: the forced arms and those that are cut off because their
-  predecessor's arm is full; and how large the code from each block on is."
+  "Returns [arms bytes]: the forced arms and those that are cut off because their predecessor's
+  arm is full, and the size of the code from each block on."
   [{:keys [blocks outs] :as program} ids]
   (let [forced (forced-arms program ids)
         place (fn place [[arms sizes] id]
@@ -144,8 +144,8 @@
       (live id))))
 
 (defn- kept-for
-  "The locals that a jump to the arm `to` finds in their slots: all but the
-  parameters that it sets anew."
+  "Returns the locals that a jump to the arm `to` finds in their slots: all but the parameters
+  that it sets."
   [program exit to]
   (let [kept (in-frame program to)]
     (if (= :jump (nth exit 0))

@@ -74,7 +74,7 @@
     lb))
 
 (defn- meet
-  "The type where branches with the values `args` meet."
+  "Returns the type where branches with the values `args` meet."
   [env sym args]
   (let [types (map (fn arg-type [form] (type-of-form env sym form)) args)
         primitives (distinct (map infer/primitive-class types))
@@ -114,7 +114,7 @@
     (= local given)))
 
 (defn- mismatched
-  "The locals of loops that are taken for primitives and given objects."
+  "Returns the locals of loops that are taken for primitives but are given objects."
   [env]
   (into #{}
         (keep (fn mismatch [[sym t]]

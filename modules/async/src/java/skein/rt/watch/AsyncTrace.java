@@ -78,8 +78,8 @@ final class AsyncTrace {
     private static Place place(String name) {
         for (Place place : Place.values())
             if (place.name().toLowerCase(java.util.Locale.ROOT).equals(name)) return place;
-        System.err.println("skein: there is no -Dskein.async-trace=" + name
-                + ", only append, suppressed and off. Using append.");
+        System.err.println(
+                "skein: there is no -Dskein.async-trace=" + name + ", only append, suppressed and off. Using append.");
         return Place.APPEND;
     }
 
