@@ -197,7 +197,7 @@
 
 (def variance
   "The fold whose value is the sample variance of the elements, a double,
-  or nil if there are less than two.
+  or nil if there are fewer than two.
 
       (fold variance [1 2 3])
       ;=> 1.0"
@@ -299,11 +299,12 @@
               :combine (fn combine [left right] (mapv + left right))})))
 
 (defn quantiles
-  "Returns the fold of numbers whose value is a map from each of `ps` to that quantile, with an error of at most 1 %.
+  "Returns the fold of numbers whose value is a map from each of `ps` to that quantile, with a relative error of at
+  most 1 %.
 
   - ps  numbers from 0 to 1; 0.5 is the median
 
-  The memory grows with the logarithm of the numbers' range. If one of the numbers is NaN, all quantiles are NaN.
+  Memory use grows with the logarithm of the numbers' range. If one of the numbers is NaN, all quantiles are NaN.
 
   Throws :skein/bad-number.
 

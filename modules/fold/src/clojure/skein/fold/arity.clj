@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.arity
-  "What is meant as a function, and of how many arguments: `function?` `takes?` `combines?`."
+  "Whether a value is meant as a function, and how many arguments it takes: `function?` `takes?`
+  `combines?`."
   {:no-doc true}
   (:require
    [skein.impl.error])

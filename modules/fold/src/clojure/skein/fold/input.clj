@@ -5,7 +5,7 @@
   * `file` `stream` `standard-input` `by-position` return an input; `skein.fold.lines` takes it as a path
   * `head` `bytes-at` return some of its bytes
   * `between` `without` return a part of it
-  * `leaving-out-rests` `left-out` are for gzip files with something behind them
+  * `leaving-out-rests` `left-out` are for gzip files with other bytes after them
 
   An input is a map: :path is its name in errors; :packing is how it is compressed, such as \"gzip\", or nil if it isn't or is a pipe;
   :repeatable? says whether it can be read more than once. Its first bytes tell whether it is compressed, not its name."
@@ -64,7 +64,7 @@
   (InterruptedException. (str "interrupted while reading " path)))
 
 (defn- cut-off?
-  "Returns whether an exception of an unpacking library says that the data end too early. zstd-jni and commons-compress say it in the message only."
+  "Returns whether an exception of an unpacking library says that the data end too early. zstd-jni and commons-compress say so only in the message."
   [e]
   (boolean (re-find #"^(?:Truncated source|Premature end of |Unexpected end of )" (str (ex-message e)))))
 
@@ -158,7 +158,7 @@
   (->Input path nil nil true false 0 0 nil (atom #(unpacked % in)) nil))
 
 (defn by-position
-  "Returns an input of the first `size` bytes of a file that is called `path` in errors, wherever it is. (open) returns a PositionChannel."
+  "Returns an input of the first `size` bytes of a file, wherever it is. Errors call it `path`. (open) returns a PositionChannel."
   [path size open]
   (->Input path nil nil false true 0 size nil nil open))
 
@@ -168,7 +168,7 @@
   (stream "-" (FileInputStream. FileDescriptor/in)))
 
 (defn between
-  "Returns an input with the bytes [from, to) of another one, which must be read by position."
+  "Returns an input with the bytes [from, to) of another one, which must be readable by position."
   [{:keys [size] :as input} from to]
   (assoc input :start from, :size (- (min (long size) (long to)) (long from))))
 
@@ -178,7 +178,7 @@
   (if serial? (assoc input :start n) (between input n size)))
 
 (defn leaving-out-rests
-  "Returns the input, for which other bytes after the last gzip member are left out. Otherwise such bytes are an error."
+  "Returns an input that leaves out any other bytes after the last gzip member. Otherwise such bytes are an error."
   [input]
   (assoc input :left-out (AtomicLong.)))
 

@@ -6,9 +6,9 @@
   * `records`  strings or byte arrays that end with a delimiter of your own
   * `slices`   many lines at a time in a byte buffer, for speed
 
-  Each takes one path or several, and returns a source that can be folded any number of times. A fold opens the files when it
-  begins, and reads them up to the size that they have then. A part of a file owns the records whose first byte lies in it, so
-  each record is read exactly once, in order.
+  Each takes one path or several, and returns a source that can be folded any number of times. A fold looks at the files when
+  it begins, and reads them up to the size that they have then. A part of a file owns the records whose first byte lies in it,
+  so each record is read exactly once, in order.
 
   A compressed file is unpacked. Its first bytes say how it is compressed, not its name. gzip needs no library. Zstandard needs
   com.github.luben/zstd-jni on the class path, bzip2 and lz4 org.apache.commons/commons-compress, xz org.tukaani/xz. Several

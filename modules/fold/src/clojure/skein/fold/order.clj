@@ -2,9 +2,9 @@
 (ns skein.fold.order
   "Which transducers need their elements in order: `needs-order?` `first-ordered`.
 
-  A transducer is an opaque function. To find out whether it keeps state, it is applied to a step twice. Objects that one of the
-  two reducing functions closes over and the other does not, also through other functions, are its state; so is a mutable field.
-  State that both share, such as an atom for statistics, existed before; it must be safe for several threads."
+  A transducer is an opaque function. To find out whether it keeps state, it is applied to a step twice. Objects that only one
+  of the two reducing functions closes over, directly or through other functions, are its state. So is a mutable field. State
+  that both share, such as an atom for statistics, existed before; it must be safe for several threads."
   {:no-doc true}
   (:import
    (clojure.lang AFn AFunction RestFn)

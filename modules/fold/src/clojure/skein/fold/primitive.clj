@@ -2,9 +2,9 @@
 (ns skein.fold.primitive
   "Compiles a fold's chain into one loop, in which hinted functions get unboxed numbers.
 
-  A chain that begins with `map`, `filter` or `remove` is known by the classes of these transducers; a Clojure that makes them in
-  another way gets no loops, and folds more slowly. What follows the known stages is called by the loop, element by element. A loop is
-  compiled, and kept for functions of the same classes, when the elements that it would have folded are worth it."
+  A chain that begins with `map`, `filter` or `remove` is known by the classes of these transducers. With a Clojure that makes them
+  differently there are no loops, and folds are slower. What follows the known stages is called by the loop, element by element. A
+  loop is compiled, and kept for functions of the same classes, when the elements that it would have folded are worth it."
   {:no-doc true}
   (:require
    [skein.impl.internals :as internals])
@@ -169,15 +169,15 @@
                    ~each)))))))))
 
 (defn- compiled
-  "Returns the value of `form`, compiled as by itself."
+  "Returns the value of `form`, compiled on its own."
   [form]
   (with-bindings {#'*ns* (the-ns 'clojure.core), #'*compile-files* false, #'*warn-on-reflection* false, #'*unchecked-math* false}
     (internals/eval-with-loader form (DynamicClassLoader. (.getClassLoader Fused)))))
 
 ;;;; When
 
-(def ^:private worth-compiling "So many elements take longer than to compile a loop." 300000)
-(def ^:private max-operations "More would nest too deep." 16)
+(def ^:private worth-compiling "This many elements take longer than compiling a loop." 300000)
+(def ^:private max-operations "More would nest too deeply." 16)
 (def ^:private max-loops "More would take too much memory, since what they were made for stays with them." 200)
 
 ;; Maps what a loop would be made of to the number of elements that it would have folded, later to the function that makes it a step.

@@ -28,13 +28,13 @@
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
   {:parallelism [#(and (int? %) (<= 1 (long %) 1024)) "a number of threads from 1 to 1024"]
-   :grain [#(and (int? %) (pos? (long %))) "a positive long, so many elements (or bytes, of a file)" :skein/bad-grain]
+   :grain [#(and (int? %) (pos? (long %))) "a positive long, a number of elements (for a file, of bytes)" :skein/bad-grain]
    :unordered [boolean? "true or false"]
    :pool [#(instance? Executor %) "a java.util.concurrent.Executor"]
    :on-progress [ifn? "a function of one argument"]})
 
 (defn- not-taken
-  "Returns a text on what is wrong with `f`, which should be a function that takes `arguments`, a text too."
+  "Returns a text that says what is wrong with `f`, which should be a function of `arguments`, also a text."
   [f arguments]
   (str (error/preview f) (if (arity/function? f) (str ", which can't be called with " arguments) ", not a function")))
 

@@ -87,7 +87,7 @@
   - read-next!  function of no argument; called by one thread at a time, not always the same
 
   Use it for a java.sql.ResultSet, a Reader's lines or a queue. The elements are read serially, up to 4096 ahead for each thread.
-  The steps on them run in parallel, also while read-next! waits. When the fold has ended, a thread that is still in read-next!
+  The steps on them run in parallel, even while read-next! waits. When the fold has ended, a thread that is still in read-next!
   is interrupted.
 
       (with-open [in (clojure.java.io/reader (java.io.StringReader. \"a\\nbc\"))]

@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.summary
-  "Folds that sum elements up in little space: moments, the greatest ones, counts of values, quantiles.
+  "Folds that summarize elements in little space: moments, the greatest ones, counts of values,
+  quantiles.
 
   `skein.fold` publishes them. Each accumulator is data, or becomes data at the end of its part of the source.
 
@@ -141,8 +142,8 @@
         (if (or (nil? more) (< rank seen)) x (recur more seen))))))
 
 (defn quantiles
-  "Returns the fold of numbers whose value is a map from each of `ps` to the number at that rank: nil for no numbers, and NaN if
-  one of them is, since it has no rank."
+  "Returns the fold of numbers whose value is a map from each of `ps` to the number at that rank: nil if there are no numbers,
+  and NaN if one of them is NaN, which has no rank."
   [ps]
   {:identity (fn fresh [] {:zero 0, :nan 0, :positive {}, :negative {}})
    :step count-in-bucket

@@ -57,7 +57,7 @@
   (let [class (try (Class/forName type)
                    (catch ClassNotFoundException _
                      (error/fail! :skein/no-unpacker
-                                  (str "To read " path " takes " library " on the class path. Add it, or unpack the file.")
+                                  (str "Reading " path " needs " library " on the class path. Add it, or unpack the file.")
                                   {:path path, :library library})))]
     (try (Reflector/invokeConstructor class (to-array (cons in more)))
          (catch Error e (throw (IOException. e)))))) ; such as that of a native library that can't be loaded

@@ -28,7 +28,7 @@ class Claim {
         interrupted = false;
     }
 
-    /** Drops the claim: the work is not wanted any more. */
+    /** Drops the claim: the work is no longer wanted. */
     final synchronized void drop() {
         dropped = true;
         // An interrupt by another thread must not be cleared.

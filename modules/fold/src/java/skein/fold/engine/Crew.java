@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 final class Crew extends ThreadPoolExecutor {
     /** The number of processors when the engine was loaded; reading it costs more than a small fold. */
     static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-    /** How long a thread stays without work. */
+    /** How long a thread without work stays alive. */
     static final long KEEP_MILLIS = 20_000;
 
     private static final int MAX_THREADS = 256;
@@ -40,7 +40,7 @@ final class Crew extends ThreadPoolExecutor {
         if (n > getCorePoolSize()) setCorePoolSize(Math.min(n, MAX_THREADS));
     }
 
-    /** Makes daemon threads, called {@code prefix} and a number. */
+    /** Returns a factory of daemon threads, which are named {@code prefix} and a number. */
     private static ThreadFactory threads(String prefix) {
         ThreadFactory factory = Thread.ofPlatform()
                 .name(prefix, 1)

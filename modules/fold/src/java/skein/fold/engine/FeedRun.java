@@ -203,7 +203,7 @@ final class FeedRun extends Run {
             return n < window;
         }
 
-        /** Makes the elements just read belong to this thread's part. Called under the lock. */
+        /** Adds the elements just read to this thread's part, or to a new one. Called under the lock. */
         private void place() {
             if (part != null && (fold.options.unordered() || part == tail())) return;
             part = new Part(pace);
@@ -231,7 +231,7 @@ final class FeedRun extends Run {
         private void collect(Part part, Span block) {
             try {
                 if (block.reduce(part.step, part.acc, 0, block.size()) instanceof Reduced) endAfter(part);
-            } catch (Throwable t) { // it counts after the elements before
+            } catch (Throwable t) { // it counts after the earlier elements
                 if (isCancellation(part, t)) throw t;
                 throwAfter(part, t);
             }

@@ -18,7 +18,7 @@ final class Pace {
 
     static final int GROWTH = 128;
     static final int SECOND = 8;
-    /** A block takes at most one part in so many of the units that are left. */
+    /** A block takes at most one in this many of the remaining units. */
     private static final int SHARE = 8;
 
     private final long grain; // units in a block; 0: by measurement
@@ -59,7 +59,7 @@ final class Pace {
         return restIsSmall ? remaining : n;
     }
 
-    /** Returns how many units to take while a helper waits for a part. */
+    /** Returns how many units the caller takes at a time until its first helper starts. */
     int nextAlone() {
         return isFixed() || last == 0 ? 1 : (int) Math.max(1, MIN_BLOCK_NANOS / Math.max(nanosPerUnit, 1));
     }

@@ -42,7 +42,10 @@ final class Part extends Claim {
         return this;
     }
 
-    /** Ends the owner's block, if any, at time {@code now}, and takes another: [from, returned), or returns -1 if none is left. */
+    /**
+     * Ends the owner's block, if any, at time {@code now}, and takes another, from {@link #from} on. Returns where it
+     * ends, or -1 if no units are left.
+     */
     synchronized long take(long now) {
         if (blockUnits > 0) pace.took(blockUnits, now - blockStart);
         blockUnits = 0;

@@ -173,7 +173,7 @@ final class Start {
         root = new Part(new Pace(fold.options.grain(), span == null ? 1 : span.minBlock()));
         nextQuestion = start + ALONE_NANOS;
         sharable = fold.options.parallelism() > 1;
-        fold.path("serial", sharable ? "it was over before help would have paid" : "parallelism is 1");
+        fold.path("serial", sharable ? "it ended before helpers would have paid off" : "parallelism is 1");
     }
 
     /**
@@ -244,7 +244,7 @@ final class Start {
         return run == null ? fold.complete(root.step, unreduced(root.acc)) : run.execute();
     }
 
-    /** Feeds a block, of {@code most} units at most, to {@code step}. Returns how many units it had, or -1 if the fold is over. */
+    /** Feeds a block of at most {@code most} units to {@code step}. Returns how many units it had, or -1 if the fold is over. */
     long step(IFn step, int most) {
         if (root.acc instanceof Reduced || feed.exhausted()) return -1;
         if (run != null) ended = System.nanoTime(); // the time before is not the block's

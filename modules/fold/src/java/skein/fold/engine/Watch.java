@@ -31,8 +31,9 @@ public final class Watch {
 
     /**
      * @param done units done before, or -1 if unknown
-     * @param onBlock called by the thread that has done a block, with this watch, an object that stands for the part of the source, where
-     *     the block began in units or -1, the number of its units and its nanoseconds; or null. Its exception ends the fold
+     * @param onBlock called by the thread that has done a block, or null. Its arguments are this watch, an object that stands for the
+     *     part of the source, the block's first unit or -1, how many units it had, and how many nanoseconds it took. Its exception ends
+     *     the fold
      */
     public Watch(String unit, long size, long start, long done, IFn onBlock) {
         this.unit = unit;

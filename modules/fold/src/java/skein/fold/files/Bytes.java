@@ -43,14 +43,14 @@ public final class Bytes {
     }
 
     /**
-     * Returns a word that is not zero when one of the eight bytes is a space or a control character, that is below 0x21. Its
+     * Returns a word that is not zero when one of the eight bytes is a space or a control character (below 0x21). Its
      * lowest set bit is in the first such byte. Bits above that one may be wrong: a borrow runs upwards.
      */
     public static long low(long word) {
         return (word - LOW_LIMITS) & ~word & HIGHS;
     }
 
-    /** As {@link #low}, for bytes that are zero. */
+    /** Like {@link #low}, for bytes that are zero. */
     public static long zeros(long word) {
         return (word - ONES) & ~word & HIGHS;
     }

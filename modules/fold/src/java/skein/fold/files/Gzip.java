@@ -11,7 +11,7 @@ import java.util.zip.ZipException;
 
 /**
  * The members of a gzip file. {@link GZIPInputStream} ignores bytes after a member that are not another member. Here the rest may be
- * zeros, as tapes are padded. Other bytes are counted, or are an error.
+ * zeros, the padding of tapes. Other bytes are counted, or are an error.
  */
 public final class Gzip extends GZIPInputStream {
     private static final int BUFFER_BYTES = 1 << 16;

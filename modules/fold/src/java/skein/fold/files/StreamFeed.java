@@ -10,7 +10,7 @@ import skein.fold.spi.Span;
 
 /**
  * A stream of bytes as records, in blocks of complete ones. Unpacking is serial; the steps on the records run in parallel. When the
- * stream would make it wait, it returns the complete records that are there.
+ * stream would make it wait, it returns the complete records that it has.
  */
 public final class StreamFeed implements Feed {
     private static final int MIN_BLOCK = 1 << 12;

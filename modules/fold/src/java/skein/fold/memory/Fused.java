@@ -24,7 +24,7 @@ public final class Fused extends AFn {
 
     /** With fewer elements, looking for a loop costs more than it saves. */
     private static final int MIN_SIZE = 10_000;
-    /** After so many elements the JIT compiler knows which functions a loop calls. */
+    /** After this many elements the JIT compiler knows which functions a loop calls. */
     private static final long KNOWN = 1_000_000;
 
     private static volatile IFn maker;
@@ -77,7 +77,10 @@ public final class Fused extends AFn {
         return seen[0] < KNOWN ? reduceNew(elements, acc, from, to) : loop.reduce(elements, chain, acc, from, to);
     }
 
-    /** The calls of new loops. If {@link #reduce} had them, a loop could be inlined there for good before its functions are known. */
+    /**
+     * Calls a new loop. If {@link #reduce} did so itself, the JIT compiler could inline a loop there for good, before
+     * its functions are known.
+     */
     private Object reduceNew(Object elements, Object acc, long from, long to) {
         seen[0] += to - from;
         return loop.reduce(elements, chain, acc, from, to);

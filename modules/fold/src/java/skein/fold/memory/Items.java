@@ -29,7 +29,10 @@ public final class Items implements Feed {
         this.owner = owner;
     }
 
-    /** Returns the elements of anything that {@code seq} takes. Elements are realized when they are needed; the head is not held. */
+    /**
+     * Returns the elements of anything that {@code seq} accepts. Elements are realized when they are needed; the head is
+     * not held.
+     */
     public static Items ofSeq(Object seq) {
         return new Items(new SeqIterator(seq), null);
     }
