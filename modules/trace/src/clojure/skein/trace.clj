@@ -319,8 +319,8 @@
        (first (trace-vars* nil '~(ns-name *ns*) ['~fn-name]))))
 
 (defn ^:no-doc with-traced*
-  "Calls `f`. Until it ends, traces the calls of vars that `f`, and blocks and threads with its
-  bindings, make. `names` are the vars, seen from the namespace `n`."
+  "Calls `f`. Until it ends, traces the vars `names`, seen from the namespace `n`. Only calls by
+  `f`, and by blocks and threads with its bindings, are traced."
   [n options names f]
   (let [token (Object.)
         vs (vars-of n names)]
@@ -357,7 +357,8 @@
   ([n sym] (untrace-vars* (ns-name n) [sym])))
 
 (defn trace-fn-call
-  "Calls `f` with `args`, and sends this to the sinks as a call of `fn-name`. Like tools.trace's."
+  "Calls `f` with `args`, and sends the call to the sinks under the name `fn-name`. Like
+  tools.trace's."
   [fn-name f args]
   (when (some? args) (check/collection "args of trace-fn-call" args))
   (vars/call-as fn-name (check/function "f of trace-fn-call" f) args))
@@ -393,10 +394,10 @@
 ;;;; Exceptions
 
 (defn exceptions
-  "Returns the last exceptions that ended a go block, or that nobody took from an async block, at
-  most 16, newest last: {:error :at :site :trace}; for :trace see `async-trace`. :form is the form
-  that failed, if `trace-forms` knows it. :because is there if the block got nil from another
-  block that had failed."
+  "Returns the last exceptions that ended a go block, or that nobody took from an async block.
+  There are at most 16, newest last: {:error :at :site :trace}; for :trace see `async-trace`.
+  :form is the form that failed, if `trace-forms` knows it. :because is present if the block got
+  nil from another block that had failed."
   []
   (exceptions/recent))
 

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.async
-  "Data that tracing gets from the runtime: how blocks end whose ports traced calls return, and which
-  code has spawned a block."
+  "What tracing gets from the runtime: the end of a block whose port a traced call has returned, and
+  the code that spawned a block."
   {:no-doc true}
   (:require
    [skein.trace.call :as call])

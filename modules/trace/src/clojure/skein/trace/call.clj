@@ -76,7 +76,7 @@
 ;; A traced function: its name and place, and who traces its calls. `gate` is an atom of {token sinks-fn}. The token
 ;; :always is for every call, any other token for the calls in its `with-traced`. `live` is a volatile with the original
 ;; whose wrapper is in the var. A wrapper of another original reports nothing: it was taken from the var earlier. Perhaps
-;; the var's present value calls it, as after (alter-var-root v memoize).
+;; the var's current value calls it, as after (alter-var-root v memoize).
 (deftype-once Target [name file line gate live])
 
 (defn target

@@ -99,8 +99,8 @@
         (try (f) (finally (aset flag 0 false)))))))
 
 (defn quietly
-  "Like `unobserved`, for work that may throw without harm to the program. Returns nil when it threw, unless it is
-  part of other such work, which then ends."
+  "Like `unobserved`, for work that may throw without harm to the program. Returns nil if it threw. Within other
+  such work, its exception ends that work."
   [f]
   (if (busy?)
     (f)

@@ -39,7 +39,8 @@
 ;;;; Rows
 
 (defn- source-text
-  "A form as text. Locals of literals that the expander has renamed get their names back."
+  "Returns a form as text. Locals in literals, which the expander has renamed, get their names
+  back."
   [source]
   (str/replace (print/text source row-limits) #"__\d+(?=[\s,)\]}]|$)" ""))
 
@@ -211,7 +212,7 @@
   (walk-parts (assoc ctx :target :loop) form))
 
 (defn- walk-deftype
-  "Its methods can't use the locals of the code around."
+  "Instruments a deftype. Its methods can't use the locals around it."
   [ctx form]
   (walk-parts (assoc ctx :options nil) form))
 
@@ -228,7 +229,7 @@
   (marked ctx form (walked-parts ctx form) (fn build [parts] (forms/rebuild form parts))))
 
 (defn- walk-instance
-  "A dot form or `new`."
+  "Instruments a dot form or `new`."
   [ctx form]
   (mark-call ctx form (walked-parts ctx form) 0 (fn build [parts] (forms/rebuild form parts))))
 
@@ -237,11 +238,11 @@
     (marked ctx form [value] (fn build [[value]] (forms/rebuild form [place value])))))
 
 (def ^:private special-walks
-  "Maps a special form to its function, if walking its parts is not enough."
+  "Special form -> its function, if walking its parts is not enough."
   {'loop* walk-loop, 'recur walk-recur, 'throw walk-throw, 'new walk-instance, '. walk-instance, 'set! walk-set})
 
 (def ^:private bare-walks
-  "Maps a special form that is not marked itself to its function."
+  "Special form that is not marked itself -> its function."
   {'fn* walk-parts, 'reify* walk-parts, 'deftype* walk-deftype, 'quote walk-parts, 'var walk-parts
    'clojure.core/import* walk-parts, 'monitor-enter walk-parts, 'monitor-exit walk-parts})
 
@@ -282,8 +283,8 @@
       :else (list 'clojure.core/with-meta literal (walk ctx m)))))
 
 (defn- walk-collection
-  "Evaluates the parts of a map or set in the order of the literal. The literal itself fails if two
-  parts are equal."
+  "Instruments a literal. The parts of a map or set are evaluated in the order of the literal,
+  which itself fails if two are equal."
   [ctx form]
   (let [ctx (if (vector? form) ctx (with-rows ctx (with-meta form nil)))
         parts (walk-all ctx (if (map? form) (mapcat identity form) form))
@@ -315,7 +316,7 @@
 
 (defn- too-deep! [form]
   (error/fail! :skein/nested-too-deep
-               (str "Can't trace forms nested more than " max-depth " deep. Move the inner ones into a function.")
+               (str "Can't trace forms nested more than " max-depth " levels deep. Move the inner ones into a function.")
                (expand/location form)))
 
 (defn- check-depth! [form]

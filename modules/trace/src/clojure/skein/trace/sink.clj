@@ -11,8 +11,8 @@
       a function     itself
       a vector       each of these
 
-  A line is written in one call, so that lines of several threads do not mix. With :group? a
-  whole tree of calls is; see `skein.trace.group`."
+  A line is written in one call, so that lines of several threads do not mix. With :group?, so is
+  a whole tree of calls; see `skein.trace.group`."
   {:no-doc true}
   (:require
    [skein.impl.check :as check]

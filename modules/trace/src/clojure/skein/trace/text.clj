@@ -58,7 +58,7 @@
 
 (defn- message ^String [^Throwable error]
   (try (.getMessage error)
-       (catch Throwable _ "whose message can't be had"))) ; an exception's class may override it
+       (catch Throwable _ "whose message can't be read"))) ; an exception's class may override it
 
 (defn error-text
   "Returns class and message of an exception on one line, the message in 200 characters at most."

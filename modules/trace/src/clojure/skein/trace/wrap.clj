@@ -4,7 +4,8 @@
 
   To its callers a wrapper has the arities of its original. It has the same primitive arities.
   If the original is variadic, the wrapper has the same number of required parameters, so that it
-  realises no more of an argument list. A call has one stack frame more than without the wrapper."
+  realises no more of an argument list. Each call takes one more stack frame than without the
+  wrapper."
   {:no-doc true}
   (:require
    [skein.impl.internals :as internals]
@@ -103,7 +104,8 @@
   ((maker (when (instance? RestFn f) (.getRequiredArity ^RestFn f)) (signatures f)) target f))
 
 (defn wrap-alone
-  "Returns a function that calls `f` and gives each call, as one of `fn-name`, to the sinks that `sinks-fn` gives."
+  "Returns a function that calls `f` and gives each call, as one of `fn-name`, to the sinks that `sinks-fn`
+  returns."
   [fn-name f sinks-fn]
   (let [^Target target (call/target fn-name nil nil)]
     (swap! (.gate target) assoc :always sinks-fn)
