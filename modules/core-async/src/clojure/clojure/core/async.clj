@@ -32,7 +32,7 @@
   (skein.async/timeout msecs))
 
 (defn ioc-alts!
-  "The step to which core.async's compiler turns an `alts!`. `state` is a state machine of
+  "The step that core.async's compiler makes of an `alts!`. `state` is a state machine of
   clojure.core.async.impl.ioc-macros. When an operation is done, the machine continues at the block
   `cont-block`. Returns :recur if one is done at once. Skein's own blocks never call it."
   [state cont-block ports & {:as opts}]

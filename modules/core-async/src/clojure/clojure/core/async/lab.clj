@@ -5,7 +5,7 @@
   * `multiplex`  a port to take from, which gives the values of several ports
   * `broadcast`  a port to put on, which puts each value on several ports
 
-  As clojure.core.async.lab. Differs: if a value was taken for an alts that another port wins,
+  Like clojure.core.async.lab. Differs: if a value was taken for an alts that another port wins,
   the value is kept for the next take. `poll!` does not wait. Prefer `mult` and `merge` in new
   code.
 

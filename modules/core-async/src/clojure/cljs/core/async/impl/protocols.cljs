@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async.impl.protocols
-  "core.async's protocols, with Skein's channels and buffers as what implements them, and what
-  lets Skein use the ports and buffers of libraries that do."
+  "core.async's protocols. Skein's channels and buffers implement them, and Skein can use the
+  ports and buffers of libraries that implement them."
   {:no-doc true}
   (:require
    [skein.rt.buffers :refer [Dropping Fixed Promise Sliding]]
@@ -16,29 +16,29 @@
 
 (defprotocol ReadPort
   "Something that values can be taken from."
-  (take! [port fn1-handler] "A derefable value, or nil if the handler waits or is not active."))
+  (take! [port fn1-handler] "Returns a derefable value, or nil if the handler waits or is not active."))
 
 (defprotocol WritePort
   "Something that values can be put on."
-  (put! [port val fn1-handler] "A derefable boolean, or nil if the handler waits or is not active."))
+  (put! [port val fn1-handler] "Returns a derefable boolean, or nil if the handler waits or is not active."))
 
 (defprotocol Channel
   "Something that can be closed."
   (close! [chan] "Closes the channel.")
-  (closed? [chan] "Whether it has been closed."))
+  (closed? [chan] "Returns whether it has been closed."))
 
 (defprotocol Handler
   "One pending operation."
-  (active? [h] "Whether the operation can still complete.")
-  (blockable? [h] "Whether the operation may wait.")
-  (commit [h] "Completes the operation: returns the function of its result."))
+  (active? [h] "Returns whether the operation can still complete.")
+  (blockable? [h] "Returns whether the operation may wait.")
+  (commit [h] "Completes the operation. Returns the function of its result."))
 
 (defprotocol Buffer
   "A buffer, in which a channel keeps values."
-  (full? [b] "Whether a put has to wait.")
+  (full? [b] "Returns whether a put has to wait.")
   (remove! [b] "Removes and returns the next value.")
-  (add!* [b itm] "Keeps the value, or not; returns the buffer.")
-  (close-buf! [b] "Told that the channel has closed."))
+  (add!* [b itm] "Adds the value, or drops it. Returns the buffer.")
+  (close-buf! [b] "Called when the channel has closed."))
 
 (defprotocol UnblockingBuffer
   "Marks a buffer that is never full.")
@@ -131,8 +131,9 @@
     (fn complete [value] (.deliver w value))))
 
 (defn- done-now
-  "Calls `start`, a function of a handler for `w`; returns whether the operation is done, with the
-  outcome in w.v. A port may keep a handler that does not block: it is no longer active then."
+  "Calls `start`, a function of a handler for `w`. Returns whether the operation is done; its
+  outcome is then in w.v. A port may keep a handler that does not block, but the handler is then
+  no longer active."
   [w blocks? start]
   (let [handler (WaiterHandler. w blocks? true)
         box (start handler)]

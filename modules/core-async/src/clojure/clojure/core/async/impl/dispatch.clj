@@ -19,8 +19,8 @@
   ([name-format daemon opts] (threads/counted-thread-factory name-format daemon opts)))
 
 (defn executor-for
-  "Returns the Executor for :io, :compute or :mixed work. :core-async-dispatch is the one for
-  callbacks, which is the workers of the blocks."
+  "Returns the Executor for :io, :compute or :mixed work. For :core-async-dispatch, returns the
+  one for callbacks: they run on the workers of the blocks."
   [workload]
   (if (= :core-async-dispatch workload)
     threads/dispatch

@@ -19,8 +19,9 @@
    full? remove! add!* close-buf! Capacity capacity])
 
 (defmacro ^:private import-protocol
-  "Interns here the protocol `protocol-name` of skein.impl.protocols, with core.async's interface of that
-  name, and extends it to that interface. Each method is written as (name this args...)."
+  "Interns in this namespace the protocol `protocol-name` of skein.impl.protocols, with core.async's
+  interface of that name, and extends it to that interface. Each method is written as (name this
+  args...)."
   [protocol-name & methods]
   (let [protocol (symbol "skein.impl.protocols" (name protocol-name))
         interface (symbol (str "clojure.core.async.impl.protocols." protocol-name))]

@@ -9,9 +9,9 @@ public interface Buffer {
     /** Removes and returns the next value. */
     Object remove_BANG_();
 
-    /** Keeps a value, or not; returns the buffer. */
+    /** Adds a value, or drops it. Returns the buffer. */
     Object add_BANG__STAR_(Object value);
 
-    /** Told that the channel has closed. */
+    /** Called when the channel has closed. */
     Object close_buf_BANG_();
 }

@@ -9,9 +9,9 @@ public interface Handler {
     /** Returns whether the operation may wait. */
     Object blockable_QMARK_();
 
-    /** Returns the place in the order of locking; 0: the handler has no lock. */
+    /** Returns the place in the order of locking, or 0 if the handler has no lock. */
     Object lock_id();
 
-    /** Completes the operation; returns the function of its result. */
+    /** Completes the operation. Returns the function of its result. */
     Object commit();
 }
