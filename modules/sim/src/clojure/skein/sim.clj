@@ -102,8 +102,8 @@
   x)
 
 (defn fault
-  "Marks a place where a test may inject the fault `x`, by the option {:faults {name x}}. If `x` is a
-  function, calls it. If `x` is an exception, throws it. Otherwise returns `x`. Returns nil when no
+  "Marks a place where a test may inject the fault `x`, with the option {:faults {name x}}. If `x` is
+  a function, calls it. If `x` is an exception, throws it. Otherwise returns `x`. Returns nil when no
   fault is injected."
   [name]
   (when-some [sim (Simulation/here)]
@@ -115,7 +115,7 @@
               :else x)))))
 
 (defn- inject
-  "Does to `x` what `fault` says."
+  "Injects `fault` into `x`."
   [fault x]
   (let [channel? (instance? Channel x)]
     (case fault
@@ -132,7 +132,8 @@
       (fault x))))
 
 (defn target
-  "Says that `everywhere` injects its fault into `x`, a scope, a port, a future or a thread. Returns `x`."
+  "Makes `x`, a scope, a port, a future or a thread, the target of the fault that `everywhere` injects.
+  Returns `x`."
   [x]
   (when-some [sim (Simulation/here)]
     (let [fault runs/*fault*]
@@ -246,10 +247,10 @@
 
 (defmacro check
   "Evaluates the body under many schedules, and fails if it fails under one of them. The body fails if
-  it throws, if an `is` does not hold, or if an exception is neither caught nor taken. It also fails by
-  a deadlock, a leak or a livelock, or if two runs of one schedule differ. In a test of clojure.test the
-  failure is reported once; elsewhere it is thrown. It has a short schedule that fails, as a story and as
-  a token for `replay`.
+  it throws, if an `is` does not hold, or if an exception is neither caught nor taken. It also fails on a
+  deadlock, a leak or a livelock, or if two runs of one schedule differ. In a test of clojure.test the
+  failure is reported once; elsewhere it is thrown. The failure shows a short schedule that fails, as a
+  story and as a token for `replay`.
 
   Returns a summary: {:schedules :distinct :steps :longest :virtual-ms :new-chance :seed}, with :all
   true when no schedule is left, and :lite true without threads. :new-chance estimates the probability
@@ -270,8 +271,8 @@
                  includes `with-permit` of skein.virtual
   - :time        :jump, the default: the clock jumps to the next timer when no task can run. :slow:
                  steps take time too, so that a timeout can come first. :manual: by `advance` only
-  - :leaks       :puts, the default: a put that waits at the end is a failure. :all: every wait is.
-                 :none
+  - :leaks       :puts, the default: a put that still waits at the end is a failure. :all: every
+                 wait is. :none
   - :max-steps   a run with more steps is a livelock; by default 100000
   - :faults      {name x} for `fault`
   - :outside     what to do about threads that are not simulated. :fail, the default. :wait: wait for
@@ -356,7 +357,7 @@
     `(everywhere* ~options (fn body# [] ~@body) '~(site &form))))
 
 (defn- one
-  "Calls `body` by a schedule. Returns what `report/replayed` does."
+  "Runs `body` by a schedule. Returns what `report/replayed` does."
   [options schedule body]
   (runs/supervised options (fn once [] (report/replayed options schedule body))))
 
@@ -429,9 +430,9 @@
     {:value (.value simulation) :steps (.steps simulation) :failure error}))
 
 (defmacro replay
-  "Evaluates the body by the schedule of `token`, which a failure of `check` has printed, and fails in
-  the same way. Prints the story if the run does not fail. Throws :skein/bad-token if `token` is not a
-  token, or belongs to another program. `options` are those of `check`."
+  "Evaluates the body under the schedule of `token`, which a failure of `check` has printed, and fails
+  in the same way. Prints the story if the run does not fail. Throws :skein/bad-token if `token` is
+  not a token, or belongs to another program. `options` are those of `check`."
   {:style/indent 1
    :arglists '([options? token & body])}
   [& args]

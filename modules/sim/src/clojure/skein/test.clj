@@ -35,7 +35,7 @@
 
 (defn- noting
   "Returns a function that calls `run`, and adds the vars of the tests that begin meanwhile to the atom `begun`. A
-  fixture needs this, since clojure.test runs it before it names the test."
+  fixture needs this, because clojure.test runs the fixture before it names the test."
   [begun run]
   (fn noting-run []
     (let [report test/report]
@@ -98,7 +98,7 @@
 
 (defn leak-free
   "Returns a fixture that fails a test if a block that the test has spawned has not ended. skein.inspect finds these blocks, and
-  is on during the test. A block that waits in a channel which no other code can reach is garbage, and no leak.
+  is on during the test. A block that waits in a channel that no other code can reach is garbage, not a leak.
 
   options, a map:
 
@@ -143,7 +143,7 @@
 
   skein.inspect is on during the test. After the test the fixture waits at most 200 ms for its blocks, and then 20 ms
   for all else. It can't report an exception of a block or a thread that ends later, as a thread on a busy machine may.
-  So let a test wait for its threads and futures. The fixture can't report an exception either whose port or future the
+  So let a test wait for its threads and futures. The fixture also can't report an exception whose port or future the
   program still holds. Futures and agents of Clojure keep their exceptions to themselves."
   []
   (fn no-dropped-errors-fixture [run]
@@ -153,7 +153,7 @@
           look (fn []
                  (left-by (noting begun run) 200 (constantly false))
                  (eventually 20 #(seq (since (concat (Failure/kept) (uncaught))))) ; a thread or callback may still run
-                 (eventually 2000 #(empty? (since (Failure/kept)))))] ; they are reported when their ports and futures are garbage
+                 (eventually 2000 #(empty? (since (Failure/kept)))))] ; they are reported when their ports and futures are garbage-collected
       ((keeping-uncaught look))
       (doseq [thrown (since (uncaught))]
         (fail! @begun "an exception was neither caught nor taken" thrown)))))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.explore
-  "Runs a body by many schedules, until one fails or the budget is spent.
+  "Runs a body under many schedules, until one fails or the budget is spent.
 
   * `explore` - {:summary map :failure {:schedule :simulation :number} :unequal schedule}"
   {:no-doc true}

@@ -17,7 +17,7 @@
   (fn [x] (and (set? x) (every? (set all) x))))
 
 (def ^:private known
-  "Option -> [default, what its value must satisfy, that in words]."
+  "Option -> [default, predicate of its value, the predicate in words]."
   {:schedules   [1000 pos-int? "a whole number from 1"]
    :seconds     [nil #(and (number? %) (pos? (double %))) "a positive number"]
    :seed        [nil nat-int? "a whole number from 0"]
@@ -33,7 +33,7 @@
    :watchdog-ms (into [10000] check/time-option)})
 
 (defn- from
-  "Returns {k number}, the number that the variable `name` of the environment `env` says, or nil if it is not set.
+  "Returns {k number}, the number in the variable `name` of the environment `env`, or nil if it is not set.
   Throws :skein/bad-option."
   [env name parse k]
   (when-some [text (get env name)]

@@ -19,7 +19,7 @@
 (set! *warn-on-reflection* true)
 
 (defn shrunk-from
-  "Says how far a schedule was shrunk, in words."
+  "Returns a phrase that says how far a schedule was shrunk."
   [before after]
   (cond
     (zero? (long after)) "fails in the default order"
@@ -50,7 +50,7 @@
   [^Simulation sim name-of]
   (let [events (take-last last-steps (.events (.-trace sim)))
         tasks (distinct (keep (fn [^Trace$Event e] (.task e)) events))]
-    (str "the last were of " (str/join ", " (take 5 (map name-of tasks))))))
+    (str "the last were steps of " (str/join ", " (take 5 (map name-of tasks))))))
 
 (defn- thrown-words [^Throwable thrown]
   (str (.getSimpleName (class thrown)) (when-some [message (ex-message thrown)] (str ", " (pr-str message) ","))
@@ -163,7 +163,7 @@
   (= "real-time" (some-> ^Verdict (.verdict sim) .kind)))
 
 (defn- difference
-  "Returns what to report of two runs by `schedule` that differ, as [simulation names]."
+  "Returns the report on two runs by `schedule` that differ; each run is [simulation names]."
   [schedule [^Simulation a names-a] [^Simulation b names-b]]
   (let [as (vec (.events (.-trace a))), bs (vec (.events (.-trace b)))
         n (count (take-while true? (map same? as bs)))
@@ -172,7 +172,7 @@
      :token (token/write (runs/schedule-of schedule a) (.hash (.-trace a)))
      :text (str "The same schedule gave two runs"
                 (if (or e f)
-                  (str ". Number of events in which they agree: " n ". Then, at " (ms (.at (or e f))) " ms: first "
+                  (str " that differ. They agree in the first " n " events. Then, at " (ms (.at (or e f))) " ms: first "
                        (event-text names-a e) ", then " (event-text names-b f))
                   " that differed; two more of them, to see where, were equal")
                 ".\nUsual causes: the clock or random numbers of the JVM; state from an earlier run; the order of a set of"

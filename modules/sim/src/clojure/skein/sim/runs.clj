@@ -61,7 +61,7 @@
   {})
 
 (def ^:dynamic *fault*
-  "The faults that skein.sim/everywhere injects into a target."
+  "The fault that skein.sim/everywhere injects into a target."
   nil)
 
 (defn bound

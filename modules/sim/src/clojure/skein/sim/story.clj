@@ -289,8 +289,8 @@
 (def ^:private words {World/TAKE "<!" World/PUT ">!" World/ALTS "alts!"})
 
 (defn- why
-  "Returns what is known of why a wait can't end. It names as needed only a block whose result is awaited, for who will use a
-  channel is not known. `live` has the tasks that have not ended."
+  "Returns what is known of why a wait can't end. It says \"needs\" only of a block whose result is awaited: which task will
+  use a channel can't be known. `live` has the tasks that have not ended."
   [name-of live {:keys [op ports task owners channels served holders sure semaphore takers] :as wait}]
   (let [others (disj served task)
         left (filter live others)

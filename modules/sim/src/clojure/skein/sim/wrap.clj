@@ -21,7 +21,7 @@
 (set! *warn-on-reflection* true)
 
 (defn preview
-  "Values in words, without what differs from run to run."
+  "Returns a value as text, without what differs from run to run."
   [x]
   (str/replace (error/preview x) #" ?0x[0-9a-f]+| [0-9a-f]{5,8}(?=>)" ""))
 
@@ -129,7 +129,7 @@
 ;;;; Random numbers
 
 (defn- drawn
-  "The seeded random number of the simulation, or that of `f`."
+  "Returns `rand` for simulations, from their seeds. Elsewhere it calls `f`."
   [f]
   (fn
     ([] (if (Simulation/here) (World/drawDouble) (f)))

@@ -9,9 +9,9 @@ import java.util.concurrent.Executor;
 import skein.rt.World;
 
 /**
- * Virtual threads with a scheduler of our own. The JDK's own tests make such threads in this way; there is no public one up
- * to JDK 25. It needs {@code --add-opens java.base/java.lang=ALL-UNNAMED}. Threads that such a thread starts inherit its
- * scheduler.
+ * Virtual threads with a scheduler of our own. The JDK's own tests make such threads in this way; up to JDK 25 there is no
+ * public way. This needs {@code --add-opens java.base/java.lang=ALL-UNNAMED}. Threads that such a thread starts inherit
+ * its scheduler.
  */
 public final class Carriers {
     private static final Constructor<?> BUILDER;

@@ -398,7 +398,7 @@ abstract class Engine extends World implements Executor {
      * A thread, or a block in the middle of a step, is about to do something that others may see.
      *
      * @param operation what it may block in, or NONE
-     * @param what for the story, as :put or :read
+     * @param what for the story, such as "put" or "read"
      */
     public void point(int operation, String what, Object on, Object with) {
         if (held > 0) touches(on);

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import skein.rt.World;
 import skein.rt.schedule.Timeout;
 
-/** The things that Clojure and the JVM do differently for members of a simulation. */
+/** What Clojure and the JVM do differently for members of a simulation. */
 public final class Members {
     private static ExecutorService pooled; // of agents, while they are replaced; guarded by the class
     private static ExecutorService solo;
@@ -82,7 +82,10 @@ public final class Members {
         }
     }
 
-    /** As {@code (deref ref millis absent)}, on the clock of {@code sim}. The argument {@code deref} is Clojure's function. */
+    /**
+     * Like {@code (deref ref millis absent)}, on the clock of {@code sim}. The argument {@code deref} is Clojure's
+     * function.
+     */
     public static Object deref(Simulation sim, Object ref, long millis, Object absent, IFn deref) throws Exception {
         CompletableFuture<Object> result = new CompletableFuture<>();
         Timeout timeout = Timeout.calling(millis, new clojure.lang.AFn() {

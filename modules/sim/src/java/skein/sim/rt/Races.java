@@ -134,7 +134,7 @@ public final class Races extends Strategy.Listed {
         return task.kind == Task.Kind.THREAD || task.frame() != null && task.isCancellable();
     }
 
-    /** The candidates that slept at a choice: what they would do has been tried. */
+    /** Returns the candidates that slept at a choice: what they would do has been tried. */
     BitSet asleep(int choice) {
         return asleep.get(choice);
     }
@@ -186,7 +186,7 @@ public final class Races extends Strategy.Listed {
         }
     }
 
-    /** The steps before {@code j}, which is {@code step}, that touch something that it touches. */
+    /** Returns the steps before {@code step}, number {@code j}, that touch something that it touches. */
     private static BitSet rivals(Step step, Map<Object, BitSet> users, int j) {
         BitSet rivals = new BitSet();
         if (step.touched.contains(EVERYTHING)) rivals.set(0, j);
@@ -195,7 +195,10 @@ public final class Races extends Strategy.Listed {
         return rivals;
     }
 
-    /** Step {@code j} should be tried before step {@code i}: by its own task, or by one that {@code known} names as a cause. */
+    /**
+     * Tells {@code found} to try step {@code j} before step {@code i}: its own task goes first, or one that
+     * {@code known} names as a cause.
+     */
     private void tryBefore(int i, int j, BitSet known, Found found) {
         int choice = steps.get(i).choice;
         if (choice < 0) return; // no other task could run

@@ -198,7 +198,7 @@ public final class Simulation extends Engine {
         return trace.keeps();
     }
 
-    /** Without threads: runs others until {@code done}, a function, says true, so that the body need not block. */
+    /** Without threads: runs others until {@code done}, a function, returns true, so that the body need not block. */
     public void awaitWithoutThreads(IFn done) {
         if (!settings.threads() && !RT.booleanCast(done.invoke())) await(() -> RT.booleanCast(done.invoke()));
     }
@@ -234,7 +234,7 @@ public final class Simulation extends Engine {
         }
     }
 
-    /** Returns a number below {@code n}. */
+    /** Chooses a number from 0 to below {@code n}. */
     public int pick(int n) {
         return choose(Strategy.Kind.PICK, n);
     }
@@ -247,7 +247,7 @@ public final class Simulation extends Engine {
         return happens;
     }
 
-    /** Records something that happened to the current task, where events are kept. */
+    /** Records something that happened to the current task, if events are kept. */
     public void note(String what, Object on, String with) {
         note(what, current, on, with);
     }
@@ -278,7 +278,7 @@ public final class Simulation extends Engine {
         return points;
     }
 
-    /** Lets the time pass up to the next timer. */
+    /** Moves the clock to the next timer. */
     public void expire() {
         if (timeline.jump(Long.MAX_VALUE)) passTime(timeline.now);
     }

@@ -28,7 +28,7 @@ public abstract class Strategy {
     /** A task has yielded. */
     void yielded(Task task) {}
 
-    /** A task is ready with another operation than before. */
+    /** A task has become ready with a new operation. */
     void pending(Task task) {}
 
     /** Always the first candidate, except at the choices that are listed. */
@@ -54,7 +54,7 @@ public abstract class Strategy {
             return value;
         }
 
-        /** Returns how many of the listed choices occurred, with that many candidates. */
+        /** Returns how many of the listed choices occurred and had enough candidates. */
         public int used() {
             return used;
         }

@@ -25,8 +25,7 @@ public final class Task extends World.Member {
     private int threads;
     private int others;
     int at; // in the list of live tasks
-    Runnable
-            continuation; // of the virtual thread that it is, or by which it was left behind; null when it is not ready
+    Runnable continuation; // of its virtual thread, or of the server that stays with it; null while it is not ready
     Thread thread; // likewise; null where that is not known
     boolean told; // it has been cancelled, at the end of the run
     boolean ready;

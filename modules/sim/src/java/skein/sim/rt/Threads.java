@@ -176,7 +176,7 @@ final class Threads {
 
     // The outside
 
-    /** Returns a task that waits for input or output, for another process or for a reply by HTTP, or null. */
+    /** Returns a task that waits for input or output, for another process or for an HTTP reply, or null. */
     Outsider waitsForDevice() {
         for (Task t : sim.tasks.live()) {
             if (t.thread == null) continue;
@@ -219,7 +219,7 @@ final class Threads {
         return null;
     }
 
-    /** The monitor for which a thread waits may have been released: then a thread of the JDK's wakes it soon. */
+    /** If the monitor that {@code t} waits for has been released, waits until the JDK has woken its thread. */
     private void awaitUnblocker(Task t) {
         if (!Carriers.isBeingUnblocked(t.thread)) return;
         long end = System.nanoTime() + UNBLOCKER_NANOS;
@@ -239,7 +239,7 @@ final class Threads {
         return new Outsider(o.continuation(), o.frame(), o.by(), o.where(), t, waited);
     }
 
-    /** Waits for a time until a thread outside wakes a member. Returns whether one has. */
+    /** Waits at most {@code nanos} for a thread outside to wake a member. Returns whether one has. */
     boolean awaitOutsiders(long nanos) {
         long end = System.nanoTime() + nanos;
         while (outsiders.isEmpty() && System.nanoTime() < end) LockSupport.parkNanos(this, 100_000);

@@ -43,7 +43,7 @@ final class Timeline {
         return due != null && due.at <= now ? later.poll() : null;
     }
 
-    /** Moves the clock to the next entry, but not beyond {@code horizon}. Returns false if there is no entry. */
+    /** Moves the clock to the next entry, but not beyond {@code horizon}. Returns false if no entry is due by then. */
     boolean jump(long horizon) {
         Due due = first();
         if (due == null || due.at > horizon) return false;

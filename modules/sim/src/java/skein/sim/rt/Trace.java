@@ -15,7 +15,7 @@ public final class Trace {
      *
      * @param at virtual nanoseconds
      * @param task the task that did it, or null
-     * @param what :spawn, :take, :put, :alts and so on
+     * @param what "spawn", "take", "put", "alts" and so on
      * @param on the port, atom or task concerned, or null
      * @param value in words, or null
      * @param site a stack trace, or the state of a block
