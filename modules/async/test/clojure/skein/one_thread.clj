@@ -44,8 +44,8 @@
     (strayed [_])))
 
 (defn simulated
-  "Calls `f`, then runs all that it leads to, next a random one of what is ready by `seed`, until
-  nothing is left or `done?`. Time stands still while anything is ready. Returns the ns passed."
+  "Calls `f`, then runs everything that it starts, in an order drawn by `seed`, until nothing is
+  left or `done?` returns true. Time stands still while anything is ready. Returns the ns passed."
   ([seed f] (simulated seed f (constantly false)))
   ([seed f done?]
    (let [random (Random. seed)
@@ -73,8 +73,8 @@
                (aget clock 0))))))
 
 (defmacro with-prompt-timers
-  "Evaluates the body while timeouts that it makes on this thread fire at once: what happens if one
-  fires before anybody waits for it?"
+  "Evaluates the body. Timeouts that it makes on this thread fire at once, before any code can wait
+  for them."
   [& body]
   `(within (world {:ready (fn [work#] (Thread/startVirtualThread work#))
                    :now (fn [] (System/nanoTime))

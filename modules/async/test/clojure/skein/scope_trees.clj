@@ -7,7 +7,7 @@
   * the exception that a scope throws is one of its own, and has the others suppressed
   * no cancellation arrives in a shield
 
-      ./skein trees [SEEDS] [NODES]       1000 of 1000 by default
+      ./skein trees [SEEDS] [NODES]       1000 trees of 1000 nodes by default
 
   A node is {:kind :ms :wait :shields? :fails? :cancels? :deadline-ms :children ...counters};
   it opens a scope, starts its children in it, waits, and then may fail."

@@ -26,7 +26,7 @@
 (defn- add! [k ^long n] (.add ^LongAdder (counters k) n))
 
 (defn- producer
-  "Puts random numbers in all ways there are until `stop`."
+  "Puts random numbers in every possible way until `stop`."
   [ports ^AtomicBoolean stop seed]
   (let [random (Random. seed)]
     (go (while (not (.get stop))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.upstream
-  "Runs the same expression on Skein and on core.async, so that a test pins what both do."
+  "Runs the same expression on Skein and on core.async, so that a test pins the behaviour of both."
   (:require
    [clojure.core.async]
    [clojure.core.async.impl.protocols]
@@ -35,12 +35,12 @@
        (defn- ~(vary-meta fn-name assoc ::twin `'~theirs) ~doc ~args ~@body))))
 
 (defn outcome
-  "What calling `f` comes to: its value, or [:thrown class-name message]."
+  "Returns the outcome of calling `f`: its value, or [:thrown class-name message]."
   [f]
   (try (f) (catch Throwable t [:thrown (.getName (class t)) (ex-message t)])))
 
 (defmacro both=
-  "Asserts that the body comes to `expected` on Skein, and on core.async too. In the body
+  "Asserts that the body evaluates to `expected` on Skein, and on core.async too. In the body
   a/ and impl/ name the library; each run has a thread and a deadline of its own."
   [expected & body]
   (let [theirs (translate body)]

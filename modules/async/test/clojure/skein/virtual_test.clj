@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual-test
-  "The functions that virtuoso has too; what is beyond it has tests of its own in skein.virtual.*."
+  "The functions that virtuoso has too. The others have tests of their own in skein.virtual.*."
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.deadline :refer [within-deadline]]

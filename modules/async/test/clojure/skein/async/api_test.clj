@@ -100,6 +100,7 @@
          (fresh-jvm
            '(do
               (require '[skein.async :as a])
-              ;; As a program that is started by requiring-resolve, and waits for a block at its top level.
+              ;; Like a program that is started by requiring-resolve, and waits for a block at its top
+              ;; level.
               (locking clojure.lang.RT/REQUIRE_LOCK
                 (prn (first (a/alts!! [(a/go (a/<! (a/into [] (a/to-chan! [1 2])))) (a/timeout 20000)])))))))))

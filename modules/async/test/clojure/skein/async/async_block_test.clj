@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.async-block-test
-  "`async` starts at once on the caller's thread, gives a port like go's, and its errors arrive."
+  "`async` starts at once on the caller's thread, and returns a port like that of `go`. Its errors
+  arrive."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
@@ -89,7 +90,7 @@
       (testing what
         (is (= [boom] (reports-of boom (fn [] (<!! (out))))))))))
 
-(deftest a-failure-that-is-passed-on-stays-until-all-that-have-it-are-garbage
+(deftest a-failure-stays-until-all-its-holders-are-garbage
   (let [boom (ex-info "asked late" {})
         sentinel (ex-info "asked never" {})
         out (a/pipe (async (throw boom)) (a/chan))]
@@ -98,7 +99,7 @@
     (is (identical? boom (try (<?? out) (catch Exception e e))))
     (is (not-any? #{boom} (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last))))))
 
-(deftest what-nobody-has-read-is-reported-when-the-jvm-ends
+(deftest unread-failures-are-reported-when-the-jvm-ends
   (let [printed (fresh-jvm/output
                   [] ["-e" (pr-str '(do (require '[skein.async :as a])
                                         (def unread (a/async (throw (ex-info "never taken" {}))))
@@ -110,7 +111,7 @@
            (sort (map second (re-seq #"ExceptionInfo: (.*) \{}" printed)))))))
 
 ;; In a shutdown hook, System/exit waits forever.
-(deftest a-handler-that-exits-does-not-keep-the-jvm-from-its-end
+(deftest a-handler-that-exits-does-not-hang-the-jvm
   (let [printed (fresh-jvm/output
                   [] ["-e" (pr-str '(do (require '[skein.async :as a])
                                         (Thread/setDefaultUncaughtExceptionHandler

@@ -106,7 +106,7 @@
     (channels/close-with! c boom)
     (is (identical? boom (within-deadline (thrown-by #(a/<?? c)))))))
 
-(deftest a-cause-must-be-one
+(deftest a-cause-must-be-an-exception
   (is (= [:skein/bad-cause :skein/bad-cause :skein/not-a-channel]
          [(error-of #(channels/close-with! (a/chan) nil))
           (error-of #(channels/close-with! (a/chan) "why"))

@@ -13,7 +13,7 @@
 (set! *warn-on-reflection* true)
 
 (defmacro ^:private on-the-others
-  "Asserts that the body comes to `expected` for Skein's operations, a/, on core.async's
+  "Asserts that the body evaluates to `expected` for Skein's operations, a/, on core.async's
   channels, other/, and the other way round."
   [expected & body]
   `(let [expected# ~expected]

@@ -32,7 +32,7 @@
   (flow/process (flow/lift1->step f)))
 
 (def ^:private tell
-  "A process that reports what it gets, with the input it came by."
+  "A process that reports what it gets, with the input through which it came."
   (flow/process (flow/map->step {:describe (fn [] {:ins {:in "" :other ""}})
                                  :transform (fn [_ id msg] [nil {::flow/report [[id msg]]}])})))
 

@@ -111,7 +111,7 @@
             (a/<!! (a/go (try (a/<! p) (catch Exception e (ex-message e)))))
             (a/<!! (a/go (try (a/alts! [[p 1] (a/chan)] :priority true) (catch Exception e (ex-message e)))))])))
 
-(deftest what-is-no-port-is-refused
+(deftest non-ports-are-refused
   (let [refusal (fn [f] (try (f) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))]
     (is (= :skein/not-a-port
            (refusal #(a/<!! 1)) (refusal #(a/>!! "port" 1)) (refusal #(a/alts!! [(a/chan) nil])) (refusal #(a/close! 1)))))

@@ -44,7 +44,7 @@
   (let [c (later 1)]
     (is (= [1 c] (await-port (go ((fn [ports] (alts! ports)) [c (a/chan)])))))))
 
-(deftest in-async-blocks-too
+(deftest parking-functions-work-in-async-blocks
   (is (= [1 2] (await-port (async (mapv <! [(later 1) (later 2)])))))
   (is (= [1 2] (await-port (async (<! (later 0)) (mapv <! [(later 1) (later 2)]))))))
 

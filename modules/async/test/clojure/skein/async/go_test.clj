@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.go-test
-  "What a go block is: its port, its thread, its bindings, and what becomes of its exceptions."
+  "What a go block is: its port, its thread, its bindings and its exceptions."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]

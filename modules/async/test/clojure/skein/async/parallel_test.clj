@@ -76,7 +76,7 @@
     (is (= (range 4) (all (parallel-map 4 (fn [v] (.countDown together) (.await together) v)
                                         (a/to-chan! (range 4))))))))
 
-(deftest results-come-as-they-are-done-when-not-ordered
+(deftest unordered-results-come-as-calls-end
   (let [hold (a/chan)
         out (parallel-map {:n 2 :ordered? false} (fn [v] (when (= :slow v) (a/<!! hold)) v) (a/to-chan! [:slow :a :b]))]
     (is (= [:a :b] (within-deadline [(a/<!! out) (a/<!! out)])))

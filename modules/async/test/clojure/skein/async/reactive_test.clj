@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.reactive-test
-  "Publishers and subscribers: the Reactive Streams technology compatibility kit, and what
-  it does not know of channels."
+  "Publishers and subscribers: the Reactive Streams technology compatibility kit, and what it does
+  not test of channels."
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.threads-test
-  "thread, io-thread and thread-call: where the body runs, and what becomes of its value."
+  "thread, io-thread and thread-call: where the body runs, and where its value goes."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]

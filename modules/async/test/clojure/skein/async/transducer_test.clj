@@ -262,7 +262,7 @@
            (deliver self c)
            [(a/>!! c 1) (do (a/close! c) (vec (repeatedly 3 #(a/<!! c))))])))
 
-(deftest stateful-transducers-stand-many-threads
+(deftest stateful-transducers-withstand-many-threads
   (let [n 4000
         c (a/chan 10 (partition-all 7))
         putters (vec (repeatedly 4 #(a/thread (dotimes [i n] (a/>!! c i)) :done)))
@@ -274,7 +274,7 @@
     (a/close! c)
     (is (= [(* 4 (quot (* n (dec n)) 2)) (* 4 n)] (await-port taker)))))
 
-(deftest what-is-no-transducer-is-refused-when-the-channel-is-made
+(deftest non-transducers-are-refused-when-the-channel-is-made
   (doseq [make [#(a/chan 1 inc) #(a/pipeline 2 (a/chan) inc (a/chan)) #(a/chan 1 (constantly 5))]]
     (let [thrown (try (make) (catch clojure.lang.ExceptionInfo e e))]
       (is (= :skein/not-a-function (:skein/error (ex-data thrown))))
@@ -283,5 +283,5 @@
     (is (= ["of the program"]
            (try (a/chan 1 faulty) (catch Exception e (map ex-message (.getSuppressed e))))))))
 
-(deftest a-transducer-in-the-place-of-the-buffer-is-told-where-it-belongs
+(deftest refusals-say-where-a-transducer-belongs
   (is (thrown-with-msg? clojure.lang.ExceptionInfo #"a transducer is the second argument" (a/chan (map inc)))))

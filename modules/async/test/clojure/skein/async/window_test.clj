@@ -32,7 +32,7 @@
     (is (= (map #(* 2 %) (range 1 500)) (within-deadline (all-of to))))
     (is (= 499 (await-port port)))))
 
-(deftest results-may-come-as-they-are-done
+(deftest unordered-results-come-as-calls-end
   (let [to (a/chan) gate (promise)]
     (window/wmap {:n 2 :ordered? false} (fn [x] (when (= 1 x) @gate) x) (channel-of [1 2 3 4]) to)
     (is (= [2 3 4] (within-deadline [(a/<!! to) (a/<!! to) (a/<!! to)])))

@@ -142,7 +142,7 @@
                      (a/go (throw (ex-info "the only one" {})))))]
     (is (= "the only one" (ex-message told)))))
 
-(deftest a-thread-of-the-pool-forgets-the-child-it-was
+(deftest a-pooled-thread-forgets-its-child
   (dotimes [_ 20]
     (within-deadline (s/scope [sc] (s/in-scope sc (a/thread (a/<!! (a/chan)))) (s/cancel! sc))))
   (is (= (repeat 20 :skein/deadline-passed)

@@ -69,7 +69,7 @@ public class ChannelCheck {
             this.capacity = capacity;
         }
 
-        /** Whether a put waits. */
+        /** Returns whether a put waits. */
         final boolean putWaits() {
             return !puts.isEmpty();
         }

@@ -62,7 +62,7 @@
       (is (= [1 4] [(await-port report-chan) (await-port report-chan)]))
       (finally (flow/stop g)))))
 
-(deftest nil-is-no-message
+(deftest nil-messages-are-refused
   (let [g (flow/create-flow {:procs {:tell {:proc tell}}})]
     (flow/start g)
     (try
@@ -133,7 +133,7 @@
       (is (= (inc n) (count (flow/ping g :timeout-ms 30000))))
       (finally (flow/stop g)))))
 
-(deftest a-definition-that-is-no-definition-is-refused
+(deftest malformed-definitions-are-refused
   (let [p {:proc tell}
         describing (fn [d] {:procs {:p {:proc (flow/process (step {:describe (fn [] d) :transform (fn [_ _ _])}))}}})]
     (testing "with a sentence, for any fault"

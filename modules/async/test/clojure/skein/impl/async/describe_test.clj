@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.describe-test
-  "Channels and blocks as data and in print."
+  "Channels and blocks as data and as text."
   (:require
    [clojure.datafy :as datafy]
    [clojure.test :refer [deftest is testing]]
@@ -29,7 +29,7 @@
             (:buffer (datafy/datafy (a/promise-chan)))
             (let [result (a/go 1)]
               (within-deadline (while (not (:closed? (datafy/datafy result)))))
-              (:buffer (datafy/datafy result))) ; anew: the parts of one map are not of one moment
+              (:buffer (datafy/datafy result))) ; read again: the parts of one map are not from one moment
             (datafy/datafy (a/buffer 3))
             (datafy/datafy (a/dropping-buffer 2))])
     (both= true (let [c (a/chan)] (identical? c (::datafy/obj (meta (datafy/datafy c))))))))

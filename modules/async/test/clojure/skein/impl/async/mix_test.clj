@@ -48,7 +48,7 @@
     (a/put! c 2)
     (is (= 2 (await-port c)))))
 
-(deftest an-unmixed-input-is-not-read-any-more
+(deftest an-unmixed-input-is-no-longer-read
   (both= [1 2 :kept]
          (let [out (a/chan) m (a/mix out) c (a/chan 1) d (a/chan 1)]
            (a/admix m c)
@@ -56,7 +56,7 @@
            (a/>!! c 1)
            (let [first-out (a/<!! out)]
              (a/unmix m c)
-             (a/>!! d 2) ; read after the change, which has priority for nobody, is known
+             (a/>!! d 2) ; read once the mix knows of the change, to which it gives no priority
              (let [second-out (a/<!! out)]
                (a/unmix-all m)
                (a/toggle m {d {}})
@@ -103,8 +103,8 @@
   (gen/hash-map :mute gen/boolean :pause gen/boolean :solo gen/boolean))
 
 (defn- fate
-  "What becomes of a value put on an input, by the words of `mix`: :passed, :dropped, or
-  :waits where the input is not read."
+  "Returns what should happen to a value put on an input, as `mix` is documented: :passed,
+  :dropped, or :waits if the input is not read."
   [attributes any-solo? mode]
   (let [{:keys [mute pause solo]} attributes]
     (cond
@@ -121,7 +121,7 @@
   (vec (take-while #(not= ::mark %) (repeatedly #(await-port out)))))
 
 (defn- observed-fate
-  "What becomes of a value put on `c`. The mix chooses at random between `c`, if it reads
+  "Returns what happens to a value put on `c`. The mix chooses at random between `c`, if it reads
   that, and the marks: by chance sixty of these overtake the value once in 2^60 times."
   [out c probe]
   (let [accepted (promise)]

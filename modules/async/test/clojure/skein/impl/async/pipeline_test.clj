@@ -134,7 +134,7 @@
           started (a/chan 100)
           start (fn [v ch] (enter) (a/>!! started [v ch]))]
       (a/pipeline-async n out start (a/to-chan! (range 20)))
-      ;; They end in the order that is worst: the last of those under way first.
+      ;; They end in the worst order: the last one under way first.
       (let [results (a/into [] out)]
         (within-deadline
           (loop [done 0]
@@ -155,7 +155,7 @@
       (dotimes [i 100] (a/>!! from i))
       (a/pipeline n out (map identity) from)
       (is (= 0 (await-port out)))
-      ;; One has gone, n + 2 are inside at most.
+      ;; One value has left, and at most n + 2 are inside.
       (is (<= (- 100 n 3) (count (take-while some? (repeatedly #(a/poll! from)))))))))
 
 ;;;; Errors

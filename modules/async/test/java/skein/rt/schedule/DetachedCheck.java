@@ -4,7 +4,7 @@ package skein.rt.schedule;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** What becomes of a detached step when virtual threads compute on all carriers. */
+/** What happens to a detached step when virtual threads compute on all carriers. */
 public final class DetachedCheck {
     private static final long DEADLINE_SECONDS = 20;
 
@@ -12,7 +12,7 @@ public final class DetachedCheck {
 
     private DetachedCheck() {}
 
-    /** Whether detached work is done while the carriers are held. */
+    /** Returns whether detached work is done while the carriers are held. */
     public static boolean runsWithoutCarrier() throws InterruptedException {
         return new DetachedCheck().run();
     }

@@ -51,7 +51,7 @@ public final class MonitorCheck {
         return await(ended);
     }
 
-    /** Returns whether it is seen that no carrier is free, tasks run all the same, and whether it is seen when that ends. */
+    /** Returns whether the monitor sees that no carrier is free, tasks run all the same, and it sees when that ends. */
     public static boolean seesHeldCarriers() throws InterruptedException {
         int carriers = Integer.getInteger(
                 "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
