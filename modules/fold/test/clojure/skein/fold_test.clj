@@ -201,7 +201,7 @@
     (is (contains? (data-of #(fold/fold {:grain 1, :parallelism 2} + step xs)) :boom))))
 
 (defn- caller-right-of-helper
-  "A function that calls (helper x) on a helper's thread as soon as the caller, which makes it, waits for ever for a later x."
+  "Returns a function of x. On a helper's thread it calls (helper x) once the caller waits for ever at a later x."
   [helper]
   (let [caller (Thread/currentThread)
         begun (CountDownLatch. 1)

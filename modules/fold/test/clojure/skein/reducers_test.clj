@@ -32,7 +32,7 @@
   (doseq [n [1 2 512 512N 513N 1.5 7/2 1M 1e30 ##Inf Long/MAX_VALUE (int 3) (short 5)]
           coll [[1 2 3] xs (apply list (range 100))]]
     (is (= (theirs/fold n + + coll) (within-deadline (r/fold n + + coll))) n))
-  (testing "upstream, none below one ends"
+  (testing "upstream, a size below one never ends"
     (doseq [n [0 -1 0.0 0.5]]
       (is (= 49995000 (within-deadline (r/fold n + + xs))))))
   (is (= :skein/bad-grain (try (r/fold :n + + xs) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.engine-test
-  "The engine's classes one by one; what they do together is seen by skein.fold-test and others."
+  "The engine's classes one by one; what they do together is tested by skein.fold-test and others."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]

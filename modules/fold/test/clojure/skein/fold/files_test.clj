@@ -167,7 +167,8 @@
   (gen/fmap #(apply str %) (gen/vector (gen/elements ["a" "bcd" "\n" "\n" (apply str (repeat 5000 "x"))]) 0 40)))
 
 (defn- in-pieces
-  "A stream of the bytes of `text` that gives as many at a time as `sizes` say, and says as `waits` do that it would wait."
+  "Returns a stream of the bytes of `text`. A read returns as many as `sizes` say. `waits` say when the next read would
+  wait."
   ^InputStream [^String text sizes waits]
   (let [sizes (atom (cycle sizes)), waits (atom (cycle waits))
         next! (fn [xs] (ffirst (swap-vals! xs rest)))]

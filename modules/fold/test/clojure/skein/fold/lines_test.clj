@@ -57,7 +57,7 @@
 (defn- lines-of [file] (with-open [in (io/reader file)] (vec (line-seq in))))
 
 (defn- with-long-parts
-  "A generator of what `small` gives, with now and then text that is longer than what is read at a time at the least."
+  "Returns a generator of what `small` gives and, now and then, of text longer than the smallest read."
   [small]
   (gen/frequency [[60 small] [1 (gen/elements (map #(str/join (repeat % "é")) [2047 2048 5000]))]]))
 
@@ -312,13 +312,14 @@
       (is (= (str file) (:path data))))))
 
 (defn- end-of
-  "What becomes of `f` on this thread: the class of what it throws, and whether the thread is interrupted then."
+  "Calls `f` on this thread. Returns the class of what it throws, or nil, and whether the thread is then
+  interrupted."
   [f]
   (let [thrown (try (f) nil (catch Throwable t (class t)))]
     [thrown (Thread/interrupted)]))
 
 (defn- interrupt-once
-  "Returns a step that counts, of which the first call interrupts `caller`; on another thread it goes on when the fold has ended."
+  "Returns a step that counts. Its first call interrupts `caller`; on another thread, it then waits for an interrupt."
   [^Thread caller]
   (let [first? (atom true)]
     (fn step [n _]
@@ -338,7 +339,8 @@
                              "slices" (lines/slices plain), "several" (lines/lines [packed plain]), "many" (lines/lines [plain zst])}
               opts [{:parallelism 1, :grain 100} {:parallelism 3, :grain 100} {}]]
         (testing [kind opts]
-          ;; Other threads may have done it all before the caller looks; then it is interrupted still.
+          ;; Other threads may have done everything before the caller looks. Then the caller is still
+          ;; interrupted.
           (is (contains? (cond-> #{[InterruptedException false]} (= 3 (:parallelism opts)) (conj [nil true]))
                          (within-deadline (.interrupt (Thread/currentThread))
                                           (end-of #(fold/fold opts fold/count source))))
@@ -402,14 +404,14 @@
       (write! file "a")
       (is (= 1 (fold/fold fold/count source))))))
 
-(deftest progress-is-told-in-bytes
+(deftest progress-is-reported-in-bytes
   (with-files [file ".txt"]
     (write! file (str/join (repeat 1000 "line\n")))
     (let [last-report (atom nil)]
       (is (= 1000 (fold/fold {:on-progress #(reset! last-report %)} fold/count (lines/lines file))))
       (is (= {:done 5000 :total 5000 :unit :bytes} @last-report)))))
 
-(deftest progress-of-a-compressed-file-is-told-in-bytes-unpacked
+(deftest progress-of-a-compressed-file-counts-unpacked-bytes
   (with-files [file ".txt.gz"]
     (gzip! file (str/join (repeat 50000 "line\n")))
     (doseq [opts [{} {:grain 5000, :parallelism 2}]

@@ -20,7 +20,8 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private makers
-  "From a vector of bytes to sources with positions that hold them, as some number or character."
+  "Kind -> function from a vector of bytes to a source with positions that holds them, as numbers
+  or characters."
   {:vector vec, :subvec #(subvec (into [:no] %) 1), :long #(long-array %), :int #(int-array %), :double #(double-array %), :byte #(byte-array %)
    :short #(short-array %), :float #(float-array %), :char #(char-array (map char %)), :object #(object-array %), :list #(ArrayList. ^Collection %)
    :text #(apply str (map char %)), :vector-of #(apply vector-of :long %), :range #(range (count %)), :indexed #(source/indexed (count %) (vec %))})

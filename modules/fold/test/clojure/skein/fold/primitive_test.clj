@@ -46,7 +46,7 @@
 (defn- folding [identity step combine] {:combine (fn ([] identity) ([a b] (combine a b))), :step step})
 
 (def ^:private steps
-  "Whatever is not associative, as sums of doubles and overflowing ones are not, is made so."
+  "Folds whose combine is associative. Sums of doubles, and sums that overflow, would not be."
   {:unchecked-add (folding 0 (fn step [a x] (unchecked-add (long a) (unchecked-long x))) unchecked-add)
    :and (folding -1 bit-and bit-and), :or (folding 0 bit-or bit-or), :xor (folding 0 bit-xor bit-xor)
    :max (folding Long/MIN_VALUE max max), :min (folding Long/MAX_VALUE min min)
@@ -59,11 +59,12 @@
    :object-double {:combine into, :step (fn ([a] a) ([a ^double x] (if (= x 77.0) (reduced (conj a :end)) (conj a x))))}})
 
 (defn- outcome
-  "The value of `f` as text, since NaN equals nothing, with its class; or the class of what it throws."
+  "Returns the class of the value of `f`, and its text, since NaN equals nothing; or the class of what
+  `f` throws."
   [f]
   (try (let [v (f)] [(class v) (pr-str v)]) (catch Throwable t [:threw (class t)])))
 
-(def ^:private ^:const enough "So many elements may have a loop." 10000)
+(def ^:private ^:const enough "This many elements may have a loop." 10000)
 
 (defn- tiled
   "Returns an array or vector as `source`, so long that it may have a loop; another source as it is."

@@ -92,7 +92,7 @@
   source/Source
   (-source [this] this))
 
-(deftest a-source-that-is-but-itself-is-none
+(deftest a-source-that-returns-itself-is-refused
   (is (= :skein/not-foldable (error-of #(fold/fold + (->Itself))))))
 
 (deftype ^:private Indexing [rf ^:unsynchronized-mutable ^long n]

@@ -85,8 +85,8 @@
       (is (= (range n) (take n (within-deadline (fold/fold opts xform into step (source (silent-after (concat (range n) [:end])))))))))))
 
 (defn- read-by-another
-  "A source of what (next!) gives, and a function of its elements that returns them: the first, 0, only when 5 is being read, which
-  then is done by another thread, of which the block won't be full."
+  "Returns a source of what (next!) gives, and a function that returns its argument, an element. For the first element, 0, it waits
+  until 5 is being read. Then another thread must be the reader, and its block is not yet full."
   [next!]
   (let [reading (CountDownLatch. 1)]
     {:source (source/reading #(let [x (next!)]

@@ -4,7 +4,7 @@ package skein.fold.engine;
 import java.util.Arrays;
 import java.util.function.Consumer;
 
-/** A claim whose work others drop: which interrupts its thread gets, and which are left when it has left. */
+/** A claim whose work others drop: which interrupts its thread gets, and which remain after it has left. */
 public final class ClaimCheck {
     private ClaimCheck() {}
 
