@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.debugging-test
-  "The example of that name prints what stands at its foot."
+  "The example of that name prints the text at its foot."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]

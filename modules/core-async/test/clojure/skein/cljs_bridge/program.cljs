@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-bridge.program
-  "A program as for core.async, with a port, a handler and a buffer of its own. Prints what came out."
+  "A program written for core.async, with a port, a handler and a buffer of its own. Prints what came
+  out."
   (:require-macros
    [cljs.core.async.macros :refer [alt! go]])
   (:require

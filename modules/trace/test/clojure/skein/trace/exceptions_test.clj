@@ -68,7 +68,8 @@
       (is (some (fn [^StackTraceElement el] (= "awaited-by" (.getMethodName el))) (.getStackTrace e))))))
 
 (defn- waiting-forms
-  "How the stack trace of what ends the block of `start`, a function of its input, names who waited."
+  "Returns the waiting forms in the stack trace of the exception that ends a block. `start`, a
+  function of its port, waits for the block."
   [start]
   (let [in (a/chan)
         ^Port port (start (async (<! in) (throw (ex-info "x" {}))))]

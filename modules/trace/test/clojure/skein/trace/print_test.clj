@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.print-test
-  "Values as bounded text: as `pr-str` gives where that can be had, and harmless everywhere else."
+  "Values as bounded text: as `pr-str` gives it where possible, and harmless everywhere else."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [are deftest is testing]]

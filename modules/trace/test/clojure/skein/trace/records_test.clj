@@ -35,7 +35,7 @@
     (is (every? (comp pos-int? :line) all))
     (is (= [(.getName (Thread/currentThread))] (distinct (map :thread all))))))
 
-(deftest the-tree-has-each-call-below-that-which-made-it
+(deftest the-tree-has-each-call-below-its-caller
   (trace/trace-vars {:sink :ring} factorial fails both later)
   (both 1)
   (await-port (later 2))

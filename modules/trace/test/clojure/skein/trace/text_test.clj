@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.text-test
-  "The two formats of lines: Skein's own, and tools.trace's as that prints it."
+  "The two formats of lines: Skein's own, and the one that tools.trace prints."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [are deftest is testing use-fixtures]]
