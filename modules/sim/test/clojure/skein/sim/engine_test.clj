@@ -61,7 +61,7 @@
       (is (= [(repeat 5 [0 nil]) 1] (times {:seed seed}))))
     (is (some (fn [seed] (pos? (long (ffirst (first (times {:seed seed :time :slow})))))) (range 50)) "steps may take time")))
 
-(deftest a-choice-of-one-is-none
+(deftest a-choice-of-one-is-not-recorded
   ;; Checks X4: the token lists what was chosen.
   (dotimes [seed 10]
     (let [token (fn [more] (:token (sim/run {:seed seed} (let [c (chan 1)] (more) (go (>! c 1)) (go (>! c 2)) [(a/<!! (go 1)) (sim/pick [1 2 3])]))))]

@@ -25,8 +25,8 @@
 (def ^:private async "skein/impl/async/")
 
 (def mutants
-  "File -> [what it says, what the mutant says instead], where the file says that once. What a channel does under its lock can't
-  be mutated so: one carrier never sees it."
+  "File -> [what it says, what the mutant says instead], where the file says that once. There are no mutants of what a channel
+  does under its lock: with one carrier, no other task sees it."
   [[(str async "mult.clj")
     ["(doseq [[tap close?] @(:taps h) :when close?]" "(doseq [[tap _] @(:taps h)]"]
     ["(when (give-all h v except) (<! (gather/signal g)))" "(give-all h v except)"]

@@ -51,7 +51,7 @@
                                          (prn ((resolve 'skein.sim.explore-test/hashes) ~n))))])))
 
 (defn- compared
-  "Says whether `others` are the runs `here`. Returns whether they are."
+  "Prints whether `others` are the runs `here`. Returns whether they are."
   [where here others]
   (let [differ (if (map? others) (filter #(not= (here %) (others %)) (keys here)) (keys here))]
     (println (format "%-60s %s" where (if (empty? differ) "the same runs" (str "OTHER RUNS of " (vec differ)))))

@@ -27,7 +27,7 @@
        (= n (count lines))
        (every? #(re-find #"waits +story_test.clj:\d+ +in java.util.concurrent or a lock$" %) lines)))
 
-(deftest a-wait-outside-of-channels-is-not-reported-by-an-earlier-port
+(deftest a-wait-outside-of-channels-names-no-earlier-port
   (testing "two threads that have put, and wait for a promise"
     (is (all-outside? 3 (told (let [c (chan 2), p (promise)
                                     wait (fn [] (virtual/future (>!! c 1) @p))

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.corpus.program
-  "Small programs with a known bug, each with a twin that has it not. A program is {:name :within
-  :buggy :fixed :options}: a simulation finds the bug in so many schedules.")
+  "Small programs with a known bug, each with a twin that does not have it. A program is {:name
+  :within :buggy :fixed :options}: a simulation finds the bug within that many schedules.")
 
 (set! *warn-on-reflection* true)
 

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.primitives.hubs-test
-  "mult, mix and pub, by many schedules."
+  "mult, mix and pub, under many schedules."
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan close! go go-loop]]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.primitives.pipes-test
-  "pipeline and merge, by many schedules."
+  "pipeline and merge, under many schedules."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! <!! >! >!! chan close! go go-loop]]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.primitives.scopes-test
-  "Scopes and windows, by many schedules."
+  "Scopes and windows, under many schedules."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! <!! >! >!! chan close!]]

@@ -10,7 +10,7 @@ import java.util.Set;
 
 /** Compares {@link Tasks} with three lists, and looks at the tasks of a simulation while it runs. */
 public final class TasksCheck {
-    /** Always the first; it hears of tasks and has nothing to do with it. */
+    /** Always chooses the first task. */
     private static final class First extends Strategy {
         @Override
         int choose(Kind kind, int n, Engine engine) {
