@@ -303,7 +303,8 @@
 
 (defmacro fork
   "Runs the body on a virtual thread as a child of scope `s`, with the caller's bindings.
-  Returns a future of its value; `future-cancel` cancels only this child.
+  Returns a future of its value; `future-cancel` cancels only this child. Throws
+  :skein/scope-closed and :skein/bad-scope.
 
       (scope [s] @(fork s (+ 1 2)))
       ;=> 3"
@@ -318,7 +319,8 @@
 
 (defmacro go
   "Runs the body as a block that is a child of scope `s` and starts soon. Returns a port of
-  its value, as skein.async's `async` does: `<?` and `<??` throw its exception."
+  its value, as skein.async's `async` does: `<?` and `<??` throw its exception. Throws
+  :skein/scope-closed and :skein/bad-scope."
   {:style/indent 1}
   [s & body]
   (block 'goIn s &env body &form))

@@ -75,7 +75,8 @@
        ~@body)))
 
 (defn submit
-  "Runs `f` on `executor`. Returns a future; see `future-via`."
+  "Runs `f` on `executor`. Returns a future; see `future-via`. Throws :skein/bad-executor and
+  :skein/not-a-function."
   [executor f]
   (let [submitted (VirtualFuture. ^IFn (check/function "f of submit" f))]
     (try
@@ -89,7 +90,8 @@
 (defmacro future-via
   "Runs the body on an executor. Returns a future like that of `future`.
 
-  Like virtuoso's. Throws RejectedExecutionException when the executor is closed."
+  Like virtuoso's. Throws RejectedExecutionException when the executor is closed, and
+  :skein/bad-executor."
   {:style/indent 1
    :arglists '([[executor] & body])}
   [bindings & body]
@@ -153,14 +155,16 @@
   that threw throws an ExecutionException with the exception as its cause.
 
   Like virtuoso's. Differs: at most `max-eager` calls run at once; the next `max-eager` start when
-  those have been read. Each may hold a socket: see `wmap` for a limit."
+  those have been read. Each may hold a socket: see `wmap` for a limit. Throws
+  :skein/not-a-function and :skein/bad-collection."
   [f coll & colls]
   (eagerly (calls-of f (cons coll colls))))
 
 (defn fmap
   "Returns a lazy seq of finished futures of the calls of `f` on the items at each position of
   `colls`. Calls run `n` at a time: reading the first of `n` futures runs all `n`. Like virtuoso's. Differs:
-  reading the last of `n` does not run the next `n`. The bindings are those of this call."
+  reading the last of `n` does not run the next `n`. The bindings are those of this call. Throws
+  :skein/bad-number, :skein/not-a-function and :skein/bad-collection."
   [n f coll & colls]
   (batches (check/whole "n of fmap" n 1 Integer/MAX_VALUE) (calls-of f (cons coll colls))))
 
@@ -218,8 +222,9 @@
 
   No call starts before the seq is read, and no item is read before its turn, so the input may
   be infinite or may block. One thread at a time reads it. A seq that nobody reads any more
-  holds no thread. Throws :skein/too-many-open-files when the system refuses a socket. For
-  channels, and for computations, see doc/in-parallel.md.
+  holds no thread. Throws :skein/too-many-open-files when the system refuses a socket, and for
+  arguments :skein/bad-number, :skein/bad-option, :skein/not-a-function and :skein/bad-collection.
+  For channels, and for computations, see doc/in-parallel.md.
 
       (wmap 4 inc (range 5))
       ;=> (1 2 3 4 5)
@@ -250,6 +255,7 @@
 (defn race
   "Returns the value of the function that ends first, or throws its exception. Each
   function runs on a virtual thread. The others are interrupted, and `race` waits for their end.
+  Throws :skein/not-a-function.
 
       (race (fn [] (Thread/sleep 60000) :slow) (fn [] :fast))
       ;=> :fast"
@@ -320,7 +326,8 @@
                      it returns true for every Exception. An interrupt is never tried again
 
   Throws the last exception, with up to 32 earlier ones suppressed in it. When the deadline passes,
-  throws :skein/timeout with the last exception as its cause.
+  throws :skein/timeout with the last exception as its cause. Throws :skein/bad-option,
+  :skein/bad-number and :skein/not-a-function.
 
       (let [calls (atom 0)]
         (retry {:attempts 5 :backoff-ms 1} #(if (< (swap! calls inc) 3) (throw (ex-info \"no\" {})) @calls)))
@@ -331,7 +338,8 @@
   (timing/retry options f))
 
 (defn semaphore
-  "Returns a fair java.util.concurrent.Semaphore of `n` permits, for `with-permit`."
+  "Returns a fair java.util.concurrent.Semaphore of `n` permits, for `with-permit`. Throws
+  :skein/bad-number."
   ^Semaphore [n]
   (Semaphore. (int (check/whole "n of semaphore" n 1 Integer/MAX_VALUE)) true))
 
@@ -350,7 +358,7 @@
 
 (defmacro with-permit
   "Takes a permit of `semaphore`, evaluates the body, and gives the permit back, even if the body
-  throws. Blocks until there is a permit. Returns the body's value.
+  throws. Blocks until there is a permit. Returns the body's value. Throws :skein/bad-semaphore.
 
       (let [s (semaphore 2)]
         (wrun! 4 (fn [_] (with-permit s :used)) (range 10))

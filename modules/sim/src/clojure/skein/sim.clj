@@ -55,7 +55,8 @@
 
 (defn advance
   "Moves the simulation's clock by `ms` milliseconds, or 0 if `ms` is negative, and waits until no other task can run. Does
-  nothing outside of a simulation. With {:time :manual} time passes in no other way."
+  nothing outside of a simulation. With {:time :manual} time passes in no other way. Throws
+  :skein/bad-number."
   [ms]
   (let [ms (check/milliseconds "ms of advance" ms)]
     (when-some [sim (Simulation/here)] (.advance ^Simulation sim (* 1000000 ms)))))
@@ -68,7 +69,7 @@
 
 (defn pick
   "Returns an item of `coll`. `check` tries different ones, as it tries different schedules. Outside of a
-  simulation, returns the first."
+  simulation, returns the first. Throws :skein/bad-collection, and :skein/bad-option if `coll` is empty."
   [coll]
   (let [items (vec (check/collection "coll of pick" coll)), sim (Simulation/here)]
     (cond
@@ -78,7 +79,7 @@
 
 (defn chance
   "Returns true with probability `p`, else false. `check` tries both, and shrinks the choice to false if
-  the run then still fails. Outside of a simulation, returns false."
+  the run then still fails. Outside of a simulation, returns false. Throws :skein/bad-number."
   [p]
   (check/number "p of chance" p "a number from 0 to 1" #(and (number? %) (<= 0.0 (double %) 1.0)))
   (if-some [sim (Simulation/here)]
@@ -92,7 +93,8 @@
     (.note ^Simulation sim "note" nil (str/join " " xs))))
 
 (defn label
-  "Gives `x`, a port, an atom or what `go` returned, a name in stories. Returns `x`."
+  "Gives `x`, a port, an atom or what `go` returned, a name in stories. Returns `x`. Throws
+  :skein/not-a-port."
   [x name]
   (check/that :skein/not-a-port "x of label" x
               (or (instance? Channel x) (instance? IAtom x) (instance? Volatile x) (late/closeable? x))
@@ -142,7 +144,7 @@
 
 (defn always
   "Claims that `pred`, a function without arguments, holds after each further step of the run. If it
-  does not, the run fails with `message`. Returns nil."
+  does not, the run fails with `message`. Returns nil. Throws :skein/not-a-function."
   [pred message]
   (check/function "pred of always" pred)
   (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) true))
@@ -150,7 +152,8 @@
 
 (defn sometimes
   "Claims that `pred`, a function without arguments, holds after some step of at least one run. If it
-  holds in none, the summary of `check` has `message` under :never-seen. Returns nil."
+  holds in none, the summary of `check` has `message` under :never-seen. Returns nil. Throws
+  :skein/not-a-function."
   [pred message]
   (check/function "pred of sometimes" pred)
   (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) false))

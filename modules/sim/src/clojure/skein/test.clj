@@ -26,7 +26,8 @@
 (set! *warn-on-reflection* true)
 
 (defmacro defsim
-  "Defines a test. `skein.sim/check` runs its body, with `options` if they are given."
+  "Defines a test. `skein.sim/check` runs its body, with `options` if they are given. Throws
+  :skein/bad-binding and :skein/bad-option."
   {:style/indent 1
    :arglists '([name options? & body])}
   [name & args]
@@ -181,7 +182,8 @@
 
 (defn deadline
   "Returns a fixture that fails a test that has not ended after `ms` milliseconds, and shows what all
-  threads do, the test's thread first. The test's thread is interrupted, and the fixture does not wait for its end."
+  threads do, the test's thread first. The test's thread is interrupted, and the fixture does not wait for its end.
+  Throws :skein/bad-number."
   [ms]
   (check/milliseconds "ms of deadline" ms)
   (fn deadline-fixture [run]

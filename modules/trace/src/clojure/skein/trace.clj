@@ -107,7 +107,7 @@
   (records/tree (records)))
 
 (defn print-tree
-  "Prints the last `n` trees of `tree`, one line for each call. `n` is 20 by default. Returns nil."
+  "Prints the last `n` trees of `tree`, one line for each call. `n` is 20 by default. Returns nil. Throws :skein/bad-number."
   ([] (print-tree 20))
   ([n]
    (check/whole "n of print-tree" n 0)
@@ -238,7 +238,7 @@
 
 (defn traceable
   "Returns what a var, or the var of a symbol in `*ns*`, holds: :fn, :prim-fn, :multimethod or
-  :protocol-fn; or `[:no reason]` if it can't be traced.
+  :protocol-fn; or `[:no reason]` if it can't be traced. Throws :skein/not-traceable if there is no such var.
 
       (traceable #'clojure.core/when)
       ;=> [:no \"it is a macro, whose calls are over when the program runs\"]"
@@ -357,8 +357,8 @@
   ([n sym] (untrace-vars* (ns-name n) [sym])))
 
 (defn trace-fn-call
-  "Calls `f` with `args`, and sends the call to the sinks under the name `fn-name`. Like
-  tools.trace's."
+  "Calls `f` with `args`, and sends the call to the sinks under the name `fn-name`. Like tools.trace's. Throws
+  :skein/not-a-function and :skein/bad-collection."
   [fn-name f args]
   (when (some? args) (check/collection "args of trace-fn-call" args))
   (vars/call-as fn-name (check/function "f of trace-fn-call" f) args))
@@ -408,7 +408,7 @@
 
 (defn async-trace
   "Returns the stack trace of an exception as maps, user frames first: :via (:frame, :awaited-by or
-  :spawned-by), :ns, :fn, :file, :line, and :op for a park."
+  :spawned-by), :ns, :fn, :file, :line, and :op for a park. Throws :skein/not-an-exception."
   [error]
   (exceptions/async-trace (check/instance :skein/not-an-exception "error of async-trace" error Throwable "an exception")))
 

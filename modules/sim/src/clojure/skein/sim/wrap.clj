@@ -76,7 +76,7 @@
         (apply f x more)))))
 
 (defn- giving
-  "Returns `f`, which is deliver, with a point before it."
+  "Returns `f`, the function deliver, with a point before it."
   [f]
   (fn [p x]
     (when-some [^Simulation sim (Simulation/here)]

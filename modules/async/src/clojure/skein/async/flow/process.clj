@@ -42,7 +42,8 @@
   (a/>!! error (merge {::flow/pid pid ::flow/status status ::flow/state state ::flow/count count} more)))
 
 (defn- shown-state
-  "Returns the state for a ping, or {} if the function for it throws, which is reported."
+  "Returns the state for a ping, as a map. If the function for it throws, reports that, and
+  returns {}."
   [{:keys [ping-map-fn] :as process} {:keys [state] :as known}]
   (try
     {::flow/state (if ping-map-fn (ping-map-fn state) state)}

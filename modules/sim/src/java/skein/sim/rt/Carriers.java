@@ -58,7 +58,7 @@ public final class Carriers {
 
     /**
      * The JDK starts the virtual threads that watch its sockets when the first socket is waited for. They must not inherit
-     * the scheduler of a simulation: no socket of the JVM would be watched any more once it has ended.
+     * the scheduler of a simulation: once it had ended, no socket of the JVM would be watched.
      */
     private static void startPollers() {
         try {
