@@ -113,6 +113,13 @@
       (let [at (.indexOf ^java.util.List extra field)]
         (if (neg? at) -1 (+ Rows/COLUMNS at)))))
 
+(defn own-texts
+  "Returns the names of the texts in a format of literals for which a batch has no column, unless it gets one."
+  [{:keys [literals fields]}]
+  (if literals
+    (into [] (comp (filter #(contains? #{nil :text :list} (:kind %))) (map :field) (remove columns) (distinct)) fields)
+    []))
+
 (def not-texts
   "The fields that have no text in a line, each with the fields to use instead."
   {"time" "--by hour, day, month, weekday, minute, or --every; --from, --to"

@@ -33,6 +33,7 @@ public final class Trial {
         rows.clear(scanner.filled());
         rows.bytes = bytes;
         Address peer = new Address();
+        boolean closed = isClosed(format);
         int lines = 0;
         List<String> matches = new ArrayList<>();
         for (int at = 0; at < to && lines < limit; ) {
@@ -42,7 +43,7 @@ public final class Trial {
             if (end > at) {
                 int fault = scanner.scan(bytes, at, end, rows, 0);
                 if (fault != Scanner.COMMENT) lines++;
-                if (fault == Scanner.OK && isPlausible(rows, peer)) {
+                if (fault == Scanner.OK && isPlausible(rows, peer) && !(closed && hasSwallowed(rows))) {
                     matches.add(new String(unchanged, at, end - at, StandardCharsets.ISO_8859_1));
                 }
             }
@@ -71,6 +72,29 @@ public final class Trial {
                 && client != null
                 && client.indexOf(':') >= 0
                 && Address.of(client) == null;
+    }
+
+    /** Returns whether no text may follow the fields of a format. */
+    private static boolean isClosed(LogFormat format) {
+        return format instanceof TextFormat text
+                ? !text.open()
+                : format instanceof WrappedFormat wrapped && isClosed(wrapped.inner());
+    }
+
+    /**
+     * Returns whether a quoted field of the only row has a quotation mark and a space in it. Servers escape the marks in a field, so it
+     * has probably ended there, and the line has more fields than the format.
+     */
+    private static boolean hasSwallowed(Rows rows) {
+        for (int column = 0; column < rows.from.length; column++) {
+            if (column != Rows.REFERRER && column != Rows.AGENT && column < Rows.COLUMNS) continue;
+            int from = rows.from[column][0];
+            for (int at = from; from >= 0 && at + 1 < rows.to[column][0]; at++) {
+                if (rows.bytes[at] == '"' && rows.bytes[at + 1] == ' ' && !TextScanner.isEscaped(rows.bytes, from, at))
+                    return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isPeer(Rows rows, int column, Address peer) {

@@ -132,7 +132,7 @@
 (defn- trial
   "Returns {:format format, :lines n, :fitting lines, :matches n}: how many lines of the samples were tried, and which are in the format."
   [samples format]
-  (let [compiled (format/compiled format [])
+  (let [compiled (format/compiled format (format/own-texts format))
         outcomes (mapv (fn run [sample lines] (Trial/run compiled sample lines)) samples sample-lines)
         fitting (into [] (mapcat #(.matches ^Trial$Outcome %)) outcomes)]
     {:format format

@@ -118,3 +118,17 @@
                     :let [{:keys [code out err]} (apply run "wf" "--by" "sc-substatus,cookie,day" "--format" "csv" paths), n (count paths)]]
               (is (= [0 (format "sc-substatus,7,%d,0\r\ncookie,c,%d,0\r\nday,2024-10-10,%d,0\r\n" n (inc n) (+ 301 n))]
                      [code (str/replace-first out "tally,key,hits,bytes\r\n" "")]) err))))))))
+
+(deftest a-quoted-field-does-not-take-in-the-fields-after-it
+  (doseq [more ["rt=0.250 uct=\"0.001\" urt=\"0.249\"" "0.123 \"9.9.9.9\"" "0.5 \"-\" \"b\"" "pid=7 \"x\"" "\"9.9.9.9\" 0.5 \"b\""]
+          log [(str request " " more) (str/join "\n" (cons request (repeat 20 (str request " " more))))]
+          :let [[_ rows err] (csv-of log "agent")]]
+    (is (= ["UA"] (map first rows)) more)
+    (is (str/includes? err "format combined-and-more:") err))
+  (testing "but a few agents may have quotation marks"
+    (let [quoted (str/replace request "UA" "say \"x\" y")
+          [_ rows err] (csv-of (among (repeat 2 quoted) request) "agent")]
+      (is (= #{["UA" 20] ["\"say \"\"x\"\" y\"" 2]} (set rows)))
+      (is (str/includes? err "format combined:"))))
+  (testing "and so may all agents of a log"
+    (is (= [["\"say \"\"x\"\" y\"" 1]] (counts (str/replace request "UA" "say \"x\" y") "agent")))))
