@@ -229,5 +229,15 @@
     (is pass? (pr-str (:smallest shrunk)))))
 
 (deftest bad-formats-are-refused
-  (doseq [text ["" "nonsense" "%h%u" "%{%Q}t %h" "json:" "json:=x" "a%h\nb"]]
+  (doseq [text ["" "nonsense" "%h%u" "%{%Q}t %h" "json:" "json:=x" "a%h\nb"
+                "%h %{msec}T" "%h %{MS}T" "$remote_addr ${took:msec}" "json:duration=took:msec" "ltsv:duration=reqtime:xx" "json:durtion=took:ms"]]
     (is (= :skein/bad-log-format (try (format/parse text) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) (pr-str text))))
+
+(defn- refusal [text]
+  (try (format/parse text) nil (catch ExceptionInfo e (ex-message e))))
+
+(deftest unknown-units-are-refused-by-name
+  (is (= "the format \"%h %{msec}T\" has a duration in msec; its unit must be s, ms, us or ns" (refusal "%h %{msec}T")))
+  (is (= "the format \"json:duration=took:foo\" has a duration in foo; its unit must be s, ms, us or ns" (refusal "json:duration=took:foo")))
+  (is (= "the format \"json:durtion=took:ms\" has a unit for durtion; only duration has one" (refusal "json:durtion=took:ms")))
+  (is (nil? (refusal "json:duration=a:b:ms")) "a path may have a colon if a unit follows"))

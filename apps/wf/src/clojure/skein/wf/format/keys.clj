@@ -4,15 +4,24 @@
 
   - `json`, `ltsv`, `w3c`   the usual keys of each, as the fields of a format
   - `parse`                 \"json:client=ip,url=req.path\" -> format
+  - `unit->nanos`           the units of durations
 
   Sources: the documentation of nginx, Caddy, Traefik, the load balancers of Google, Azure and AWS, Cloudflare's Logpush, Envoy,
   pino-http, logstash, ltsv.org, the W3C's working draft WD-logfile-960323, IIS and CloudFront."
   (:require
-   [clojure.string :as str]))
+   [clojure.string :as str]
+   [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private unit->nanos {"s" 1000000000, "ms" 1000000, "us" 1000, "ns" 1})
+(def unit->nanos
+  "How many nanoseconds a unit of durations has."
+  {"s" 1000000000, "ms" 1000000, "us" 1000, "ns" 1})
+
+(defn unknown-unit
+  "Returns the end of a sentence about a format whose duration has another unit."
+  [unit]
+  (str "has a duration in " unit "; its unit must be s, ms, us or ns"))
 
 (def ^:private field->kind
   {"time" :time, "request" :request, "status" :status, "bytes" :size, "duration" :duration})
@@ -118,10 +127,19 @@
     ["agent" :text "cs(User-Agent)"]
     ["host" :text "x-host-header cs-host cs(Host)"]))
 
+(defn- check-unit!
+  "Throws :skein/bad-log-format if what follows the last colon of a key is no unit, or if only a duration could have it."
+  [text name key]
+  (let [[_ unit] (re-find #":([^:.]*)$" key)
+        bad! (fn bad! [why] (error/fail! :skein/bad-log-format (str "the format " (error/preview text) " " why) {:format text}))]
+    (cond
+      (and unit (= name "duration") (not (unit->nanos unit))) (bad! (unknown-unit unit))
+      (and (unit->nanos unit) (not= name "duration")) (bad! (str "has a unit for " name "; only duration has one")))))
+
 (defn parse
   "Returns `{:name text, :layout :json or :ltsv, :fields [...]}`, a format in which the fields named in `text` are where it says, and
   all others where they usually are; nil when `text` is something else. A duration is in seconds, unless a unit follows:
-  duration=took:ms.
+  duration=took:ms. Throws :skein/bad-log-format for another unit.
 
       (first (:fields (parse \"json:client=peer.ip\")))
       ;=> {:field \"client\", :kind :text, :path \"peer.ip\", :own? true}"
@@ -129,6 +147,7 @@
   (when-let [[_ layout places] (re-matches #"(json|ltsv):((?:[^=,]+=[^=,]+)(?:,[^=,]+=[^=,]+)*)" text)]
     (let [own (mapv (fn own [place]
                       (let [[name key] (str/split place #"=")]
+                        (check-unit! text name key)
                         (assoc (field name (field->kind name :text) key) :own? true)))
                     (str/split places #","))
           taken (into #{} (map :field) own)]

@@ -8,7 +8,8 @@
   behind the value; `${took:ms}` is a duration in s, ms, us or ns; `$remote_addr:$remote_port` is an address and its port."
   (:require
    [clojure.string :as str]
-   [skein.impl.error :as error])
+   [skein.impl.error :as error]
+   [skein.wf.format.keys :as keys])
   (:import
    (skein.wf TextFormat)))
 
@@ -29,8 +30,10 @@
     "x-forwarded-for" {:field "x-forwarded-for", :kind :list}
     {:field (str/lower-case header)}))
 
-(defn- duration [unit]
-  {:field "duration", :kind :duration, :nanos ({"s" 1000000000, "ms" 1000000, "us" 1000, "ns" 1} unit 1000000000)})
+(defn- duration
+  "Returns a duration in `unit`, which `text`, the whole format, names."
+  [text unit]
+  {:field "duration", :kind :duration, :nanos (or (keys/unit->nanos unit) (bad-format! text (keys/unknown-unit unit)))})
 
 (defn- apache-time [text argument]
   (cond
@@ -64,8 +67,8 @@
     "s" {:field "status", :kind :status}
     ("b" "B" "O") {:field "bytes", :kind :size}
     "I" {:field "bytes-in", :kind :number}
-    "D" (duration "us")
-    "T" (duration argument)
+    "D" (duration text "us")
+    "T" (duration text (or argument "s"))
     ("v" "V") {:field "host"}
     "p" {:field "port", :kind :number}
     "i" (header (or argument ""))
@@ -99,7 +102,7 @@
     "server_protocol" {:field "protocol"}
     "status" {:field "status", :kind :status}
     ("body_bytes_sent" "bytes_sent") {:field "bytes", :kind :size}
-    "request_time" (duration "s")
+    "request_time" {:field "duration", :kind :duration, :nanos (keys/unit->nanos "s")}
     ("host" "server_name" "http_host") {:field "host"}
     "http_referer" {:field "referrer"}
     "http_user_agent" {:field "agent"}
@@ -108,10 +111,10 @@
       (str/starts-with? variable "upstream_") {:field variable, :kind :list}
       :else {:field variable})))
 
-(def ^:private nginx-pattern #"\$(?:([a-z0-9_]+)|\{([a-z0-9_]+)(?::(s|ms|us|ns))?\})")
+(def ^:private nginx-pattern #"\$(?:([a-z0-9_]+)|\{([a-z0-9_]+)(?::(\w+))?\})")
 
-(defn- nginx-token [[_ bare braced unit]]
-  (cond-> (nginx-variable (or bare braced)) unit (merge (duration unit))))
+(defn- nginx-token [text [_ bare braced unit]]
+  (if unit (duration text unit) (nginx-variable (or bare braced))))
 
 ;;;; From text to literals and fields
 
@@ -258,5 +261,5 @@
   [text]
   (let [text (with-tabs (bare text))]
     (if (and (re-find nginx-pattern text) (not (re-find #"%[>{a-zA-Z]" text)))
-      (assemble text (tokens text nginx-pattern nginx-token))
+      (assemble text (tokens text nginx-pattern (partial nginx-token text)))
       (assemble text (apache-tokens text)))))
