@@ -57,6 +57,7 @@ final class Keys {
             case SITE -> {
                 fields(part.column(), batch, rows, n);
                 for (int i = 0; i < n; i++) if (from[i] >= 0) site(i);
+                bytes = null;
             }
             case STATUS_CLASS -> statusClasses(batch, rows, n);
             default -> times(part, batch, rows, n);
@@ -77,17 +78,25 @@ final class Keys {
         return Bytes.indexOf(bytes, at, end, (byte) '?');
     }
 
-    /** Leaves only the host of a key. */
+    /** Leaves only the host of a key, in small letters: without a user before it, and without a port. */
     private void site(int i) {
         int scheme = Bytes.indexOf(bytes, from[i], to[i], SCHEME_END);
         if (scheme == to[i]) {
             from[i] = -1;
             return;
         }
-        from[i] = scheme + SCHEME_END.length;
-        int end = from[i];
-        while (end < to[i] && bytes[end] != '/' && bytes[end] != ':' && bytes[end] != '?' && bytes[end] != '#') end++;
-        to[i] = end;
+        int at = scheme + SCHEME_END.length;
+        int end = at;
+        for (; end < to[i] && bytes[end] != '/' && bytes[end] != '?' && bytes[end] != '#'; end++) {
+            if (bytes[end] == '@') at = end + 1;
+        }
+        boolean v6 = at < end && bytes[at] == '[';
+        int bracket = v6 ? Bytes.indexOf(bytes, at, end, (byte) ']') : end;
+        int hostTo = v6 ? Math.min(end, bracket + 1) : Bytes.indexOf(bytes, at, end, (byte) ':');
+        int start = text.length;
+        for (; at < hostTo; at++)
+            text.add((char) (bytes[at] >= 'A' && bytes[at] <= 'Z' ? bytes[at] | 0x20 : bytes[at] & 0xFF));
+        put(i, start, text.length);
     }
 
     private void statusClasses(Rows batch, int[] rows, int n) {

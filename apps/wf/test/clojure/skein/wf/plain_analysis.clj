@@ -112,7 +112,7 @@
 
 (defn- key-of [by {:keys [^LocalDateTime time status ^String url] :as record}]
   (case by
-    "site" (second (re-find #"(?s)://([^/:?#]*)" (str (:referrer record))))
+    "site" (some-> (re-find #"(?s)://(?:[^/?#]*@)?(\[[^\]/?#]*\]?|[^/:?#]*)" (str (:referrer record))) second str/lower-case)
     "path" (some-> url (str/replace #"(?s)\?.*" ""))
     "class" (when (re-matches #"\d.." (str status)) (str (first status) "xx"))
     "hour" (format "%02d" (.getHour time))
