@@ -105,7 +105,9 @@
     (let [[_ option value] (re-matches #"\s*(--?[^\s=]+)(?:(?:\s*=\s*|\s+)(.*?))?\s*" line)
           arguments (cond-> [option] (not (str/blank? value)) (conj value))]
       (when-not option (fail! (str place ": expected an option, such as --top 20, not " (error/preview line))))
-      (try (when (:config (first (parse specs arguments))) (fail! "--config can't be in a file of options"))
+      (try (let [[options others] (parse specs arguments)]
+             (when (seq others) (fail! (str option " takes no value")))
+             (when (:config options) (fail! "--config can't be in a file of options")))
            (catch ExceptionInfo e (fail! (str place ": " (ex-message e)))))
       arguments)))
 

@@ -52,6 +52,8 @@
     (is (= {:top 4, :by "z"} (dissoc (with-file "--top 3\n--by x" "--top" "4" "--by" "z") :config)) "the command line replaces")
     (is (= "FILE, line 2: unknown option --tpo; did you mean --top?" (with-file "--all\n--tpo 3")))
     (is (= "FILE, line 1: --top needs a value" (with-file "--top")))
+    (doseq [line ["--all false" "--all=false" "--all  yes"]]
+      (is (= "FILE, line 2: --all takes no value" (with-file (str "--top 3\n" line)))))
     (is (= "FILE, line 1: expected an option, such as --top 20, not \"top 3\"" (with-file "top 3")))
     (is (= "FILE, line 2: --config can't be in a file of options" (with-file "--all\n--config more.conf")))
     (.delete file)
