@@ -144,28 +144,42 @@ public final class Address {
     }
 
     /**
-     * Replaces the last 8 bits of an IPv4 address in {@code text[from, to)}, or the last 80 bits of an IPv6 address, by zeros.
-     * Returns where the text ends now. Text that is not an address stays as it is.
+     * Replaces the last 8 bits of an IPv4 address in {@code text[from, to)}, or the last 80 bits of an IPv6 address, by zeros, and spells
+     * the network in one way, which is never longer. Returns where the text ends now. Text that is not an address stays as it is.
      */
     int anonymize(byte[] text, int from, int to) {
         if (!parseClient(text, from, to)) return to;
-        int end = keptUntil(text, from, to);
-        java.util.Arrays.fill(text, end, to, (byte) '0');
-        if (text[end - 1] == '.') return end + 1;
-        if (text[end - 2] != ':') text[end++] = ':';
-        return end;
+        int at = from;
+        if (isV4(bytes)) {
+            for (int i = V4_INDEX; i < V4_INDEX + 3; i++) {
+                at = write(bytes[i] & 0xFF, 10, text, at);
+                text[at++] = '.';
+            }
+            text[at++] = '0';
+            return at;
+        }
+        int groups = 3;
+        while (groups > 0 && group(groups - 1) == 0) groups--;
+        for (int i = 0; i < groups; i++) {
+            if (i > 0) text[at++] = ':';
+            at = write(group(i), 16, text, at);
+        }
+        text[at++] = ':';
+        text[at++] = ':';
+        return at;
     }
 
-    /** Returns where the visible part of an address ends: after its third point, its third colon, or its double colon. */
-    private static int keptUntil(byte[] text, int from, int to) {
-        byte separator = (byte) (Bytes.indexOf(text, from, to, (byte) '.') < to ? '.' : ':');
-        int at = from;
-        for (int n = 0; n < 3; at++) {
-            if (text[at] != separator) continue;
-            n++;
-            if (separator == ':' && text[at + 1] == ':') return at + 2;
-        }
-        return at;
+    private int group(int i) {
+        return (bytes[2 * i] & 0xFF) << 8 | bytes[2 * i + 1] & 0xFF;
+    }
+
+    /** Writes a number at {@code at}, and returns where it ends. */
+    private static int write(int number, int radix, byte[] text, int at) {
+        int end = at + 1;
+        for (int rest = number / radix; rest > 0; rest /= radix) end++;
+        for (int i = end, rest = number; i > at; rest /= radix)
+            text[--i] = (byte) Character.forDigit(rest % radix, radix);
+        return end;
     }
 
     /** Returns whether the first {@code bits} bits are those of {@code network}. */

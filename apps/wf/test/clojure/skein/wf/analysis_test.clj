@@ -366,9 +366,10 @@
                   (catch ExceptionInfo e (select-keys (ex-data e) [:skein/error :input]))))))))
 
 (deftest clients-are-anonymized-in-place
-  (let [clients {"192.0.2.66" "192.0.2.0", "1.2.3.4" "1.2.3.0", "255.255.255.255" "255.255.255.0", "::ffff:10.1.2.3" "::ffff:10.1.2.0"
+  (let [clients {"192.0.2.66" "192.0.2.0", "1.2.3.4" "1.2.3.0", "255.255.255.255" "255.255.255.0", "::ffff:10.1.2.3" "10.1.2.0", "::ffff:a01:0209" "10.1.2.0"
                  "2001:db8:1:2:3:4:5:6" "2001:db8:1::", "2001:db8::7" "2001:db8::", "::1" "::", "1:2:3::4" "1:2:3::", "fe80::1%eth0" "fe80::"
-                 "1:2::" "1:2::", "www.example.com" "www.example.com", "-" "-"}
+                 "1:2::" "1:2::", "2001:DB8:1::" "2001:db8:1::", "2001:0db8:1:0::" "2001:db8:1::", "2001:db8:0::1" "2001:db8::", "1::10.1.2.3" "1::"
+                 "::5:6:7:8:9:a:b" "0:5:6::", "1::2:3:4:5:6:7" "1:0:2::", "www.example.com" "www.example.com", "-" "-"}
         file (File/createTempFile "clients" ".log")]
     (try
       (spit file (str/join (for [client (keys clients)]
