@@ -177,6 +177,8 @@
   (if-not (or saved save)
     prepared
     (let [unread (saved/unread saved prepared)]
+      (doseq [{:keys [name]} (when save (remove :repeatable? prepared))]
+        (print-line notes "skein wf: " name " can't be recognised by a later run; it counts each time that it is given"))
       (doseq [{:keys [name]} (remove (comp (set (map :name unread)) :name) prepared)] (print-line notes "skein wf: " name " was counted before"))
       (doseq [{:keys [name from]} unread :when (pos? (long from))]
         (print-line notes "skein wf: " name ": its first " (units/grouped from) " bytes were counted before"))

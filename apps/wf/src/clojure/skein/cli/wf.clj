@@ -244,9 +244,11 @@ that can't be read, 130 interrupted.
 
 (defn- check-saved!
   "Throws :skein/bad-option for options that can't be combined with --save or --with."
-  [{:keys [save with follow? spark form tallies]}]
+  [{:keys [save with follow? spark form tallies from to]}]
   (when (or save with)
     (when follow? (options/fail! "--follow ends when it is interrupted, so it can't be combined with --save or --with"))
+    (when-let [ago (some #(when % (re-matches #"\d+[smhdw]" %)) [from to])]
+      (options/fail! (str ago " is counted back from now, so it means another time in each run; with --save and --with give a day or a time, such as 2025-03-30")))
     (when spark (options/fail! "--save and --with work only with logs on this machine, so they can't be combined with --spark"))
     (when (or form tallies) (options/fail! "the values of -e and --tallies can't be saved, so they can't be combined with --save or --with"))))
 

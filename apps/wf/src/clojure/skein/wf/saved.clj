@@ -106,13 +106,24 @@
                   (and (pos? (long beginning)) (<= (long beginning) (alength head)) (= sha (digest head beginning))))]
     (last (sort-by :read (filter begins? logs)))))
 
+(defn- beginning
+  "Returns the first bytes of the lines that are counted of an input, as `log-of` recognises a log by them."
+  ^bytes [{:keys [^bytes head to]}]
+  (Arrays/copyOf head (int (min (alength head) (long to)))))
+
 (defn- check-different!
-  "Throws :skein/bad-option if two inputs continue the same log. Its new lines would count twice."
+  "Throws :skein/bad-option if two inputs continue the same log, or begin like the same log. Its new lines would count twice."
   [inputs]
   (doseq [[log [one other]] (group-by :log inputs)
           :when (and log other)]
     (error/fail! :skein/bad-option
                  (str (:name one) " and " (:name other) " are the same log, of which a part was counted before; give one of them")
+                 {:paths [(:name one) (:name other)]}))
+  (doseq [[one other] (partition 2 1 (sort-by beginning #(Arrays/compareUnsigned ^bytes %1 ^bytes %2) (filter :repeatable? inputs)))
+          :let [^bytes first-bytes (beginning one), ^bytes others (beginning other), n (alength first-bytes)]
+          :when (and (pos? n) (<= n (alength others)) (Arrays/equals first-bytes 0 n others 0 n))]
+    (error/fail! :skein/bad-option
+                 (str (:name one) " and " (:name other) " begin with the same lines, as one log under two names does; give one of them")
                  {:paths [(:name one) (:name other)]})))
 
 (defn- whole-lines
@@ -150,9 +161,9 @@
     (.add analysis (Slice. (Arrays/copyOf (input/bytes-at whole to n) (int (+ n 1 Slice/PAD))) 0 (int n) to (int i)))))
 
 (defn- log-of [{:keys [^bytes head to repeatable?]}]
-  (let [beginning (min (alength head) (long to))]
-    (when (and repeatable? (pos? beginning))
-      {:beginning beginning, :sha (digest head beginning), :read to})))
+  (let [n (min (alength head) (long to))]
+    (when (and repeatable? (pos? n))
+      {:beginning n, :sha (digest head n), :read to})))
 
 ;;;; Writing
 

@@ -169,3 +169,39 @@
       (is (= ["a.log" "state"] (sort (.list folder)))))
     (is (= [2 1] (map :code [(run "--by" "url" "--save" log log) (run "--by" "url" "--save" "/no/such/folder/state" log)])))
     (is (= (lines 9 1) (slurp log)))))
+
+(deftest one-new-log-under-two-names-is-refused
+  (let [folder (folder)
+        state (io/file folder "state")
+        log (doto (io/file folder "access.log") (spit (lines 2000 1)))
+        packed (io/file folder "access.log.1.gz")
+        other (doto (io/file folder "other.log") (spit (lines 2000 2)))]
+    (gzip! packed (lines 2000 1))
+    (doseq [with [[] ["--with" state]]
+            paths [[log packed] [packed other log] [log log]]
+            :let [{:keys [code out err]} (apply run "--by" "url" "--save" state (concat with paths))]]
+      (is (= [2 ""] [code out]))
+      (is (re-find #"access.log\S* and \S*access.log\S* begin with the same lines, as one log under two names does; give one of them" err) err)
+      (is (not (.exists state))))
+    (testing "also if one of them has grown since"
+      (spit log (lines 3 3) :append true)
+      (is (= 2 (:code (run "--by" "url" "--save" state log packed)))))
+    (is (= 0 (:code (run "--by" "url" "--save" state log other))))
+    (is (= 0 (:code (run "--by" "url" log packed))) "without --save nothing is remembered")))
+
+(deftest a-time-that-is-counted-back-from-now-is-refused
+  (let [folder (folder)
+        log (doto (io/file folder "a.log") (spit (lines 9 1)))]
+    (doseq [option ["--from" "--to" "--since"]
+            :let [{:keys [code out err]} (run "--by" "url" option "20s" "--save" (io/file folder "state") log)]]
+      (is (= [2 ""] [code out]))
+      (is (str/includes? err "20s is counted back from now, so it means another time in each run; with --save and --with give a day or a time, such as 2025-03-30") err))
+    (is (= 0 (:code (run "--by" "url" "--from" "2025-03-01" "--save" (io/file folder "state") log))))))
+
+(deftest standard-input-is-said-to-count-again
+  (let [folder (folder)
+        state (io/file folder "state")
+        in System/in
+        ask (fn ask [] (System/setIn (java.io.ByteArrayInputStream. (.getBytes ^String (lines 9 1))))
+              (try (run "--by" "class" "--with" state "--save" state "-") (finally (System/setIn in))))]
+    (is (str/includes? (:err (ask)) "- can't be recognised by a later run; it counts each time that it is given\n"))))
