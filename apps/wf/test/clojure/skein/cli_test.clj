@@ -333,3 +333,30 @@
   (let [path (sample-file)]
     (is (= {:code 0, :out (text-of (wf2/report [path]))} (dissoc (process path "wf" "-") :err)))
     (is (= {:code 2, :out ""} (dissoc (process path "wf" "no-such-file.log") :err)))))
+
+(deftest lines-without-a-duration-are-reported
+  (let [json (fn json [url more] (str "{\"client\":\"192.0.2.1\",\"url\":\"" url "\",\"status\":200" more "}"))
+        path (log-of (json "/a" ",\"duration\":12") (json "/a" ",\"duration\":0.5") (json "/b" ""))
+        ask (fn ask [& more] (apply run "wf" "--quiet" path "--by" "path" more))]
+    (testing "in words"
+      (let [{:keys [out]} (ask "--rank" "mean")]
+        (is (re-find #"2 +0 B +500.0 ms +500.0 ms +500.0 ms .*/a\n" out))
+        (is (re-find #"1 +0 B +0 us +- +- .*/b\n" out))
+        (is (str/includes? out "\n  2 counted lines have no duration\n")))
+      (is (str/includes? (:out (ask "--rank" "mean" "--status" "200" "--path" "b")) "\n  1 counted line has no duration\n"))
+      (is (str/includes? (:out (ask "--percentiles" "time" "--log-format" "json:duration=nosuch")) "\n  3 counted lines have no duration\n"))
+      (is (str/includes? (:out (ask "--rank" "time" "--log-format" "json:duration=duration:ms")) "\n  1 counted line has no duration\n"))
+      (is (not (str/includes? (:out (ask)) "duration"))))
+    (testing "for programs"
+      (is (= ["/a,2,0,500000,500000,500000" "/b,1,0,0,,"] (map #(subs % 5) (rest (str/split-lines (:out (ask "--rank" "mean" "--format" "csv")))))))
+      (let [[{:keys [lines-without-duration rows]}] (:tallies (edn/read-string (:out (ask "--rank" "slowest" "--format" "edn"))))]
+        (is (= 2 lines-without-duration))
+        (is (= [500000 nil] (map :slowest rows)))
+        (is (= [500000 nil] (map :mean rows))))
+      (is (str/includes? (:err (run "wf" path "--by" "path" "--rank" "mean" "--format" "csv")) "path: 2 counted lines have no duration\n")))
+    (testing "of groups, and of steps without lines"
+      (let [log (log-of (str "{\"time\":\"2025-03-01T00:00:00Z\",\"url\":\"/\",\"user_agent\":\"Firefox/130.0\"}")
+                        (str "{\"time\":\"2025-03-01T02:00:00Z\",\"url\":\"/\",\"user_agent\":\"Firefox/131.0\",\"duration\":0.5}"))
+            ask (fn ask [& more] (:out (apply run "wf" "--quiet" log "--format" "edn" more)))]
+        (is (str/includes? (ask "--by" "os" "--rank" "slowest") ":lines-without-duration 1"))
+        (is (= [nil nil 500000] (map :mean (:rows (first (:tallies (edn/read-string (ask "--every" "1h" "--rank" "mean"))))))))))))

@@ -97,6 +97,14 @@
 (defn- latin-1 [^bytes bytes]
   (String. bytes "ISO-8859-1"))
 
+(defn- time-number
+  "Returns the number of a column that a key without durations does not have, or nil."
+  [^longs values column]
+  (when (pos? (aget values Tally/TIMED))
+    (case column
+      "slowest" (aget values Tally/SLOWEST)
+      "mean" (quot (aget values Tally/TIME) (aget values Tally/TIMED)))))
+
 (defn- number [^TallyRows rows ^TallyRows$Row row column]
   (let [^longs values (.values row)]
     (case column
@@ -104,8 +112,7 @@
       "bytes" (aget values Tally/BYTES)
       "distinct" (aget values Tally/DISTINCT)
       "time" (aget values Tally/TIME)
-      "slowest" (aget values Tally/SLOWEST)
-      "mean" (let [n (aget values Tally/TIMED)] (if (zero? n) 0 (quot (aget values Tally/TIME) n)))
+      ("slowest" "mean") (time-number values column)
       (let [[percent of] (query/percentile-of column)
             found (.percentile rows row (int (if (= of "time") TallyRows/TIMES TallyRows/SIZES)) (/ (double percent) 100.0))]
         (when-not (neg? found) found)))))
@@ -126,7 +133,7 @@
     error? (assoc :error (aget ^longs (.values row) Tally/ERROR))))
 
 (defn- without-gaps [rows columns {:keys [by] :as tally}]
-  (let [empty-numbers (mapv (fn none [column] (when-not (query/percentile-of column) 0)) columns)
+  (let [empty-numbers (mapv (fn none [column] (when-not (or (query/percentile-of column) (#{"mean" "slowest"} column)) 0)) columns)
         step (query/step-seconds tally)]
     (cond
       step (timeline/filled rows step empty-numbers)
@@ -146,8 +153,6 @@
               (reduced nil)))
           [] (map vector functions key)))
 
-(defn- mean [time timed] (if (zero? (long timed)) 0 (quot (long time) (long timed))))
-
 (defn- grouped-rows
   "Returns the rows of a grouped tally, all in order, from those that were counted."
   [^TallyRows rows columns {:keys [by rank]} databases]
@@ -166,11 +171,11 @@
         place (.indexOf ^java.util.List columns (or rank "hits"))]
     (->> (for [[key ^longs its] sums]
            {:key key, :numbers (mapv (fn number [column]
-                                       (if (= "mean" column)
-                                         (mean (aget its Tally/TIME) (aget its Tally/TIMED))
+                                       (if (#{"mean" "slowest"} column)
+                                         (time-number its column)
                                          (aget its (int (query/rank-value {:rank column})))))
                                      columns)})
-         (sort-by (fn order [{:keys [key numbers]}] [(- (long (numbers place))) key]))
+         (sort-by (fn order [{:keys [key numbers]}] [(- (long (or (numbers place) 0))) key]))
          vec)))
 
 (defn- counted-rows
@@ -189,11 +194,17 @@
   [^Tally counted hits lines {:keys [where optional?]}]
   (if (or optional? (seq where) (pos? (.error counted))) 0 (- (long lines) (long hits))))
 
+(defn- lines-without-duration
+  "Returns how many of a tally's lines have no duration. Returns 0 if the tally does not add up durations, or if that is unknown."
+  [^Tally counted tally]
+  (if (and (query/times? tally) (zero? (.error counted))) (- (.hits counted) (.timed counted)) 0))
+
 (defn- tally->data [^Tally counted lines {:keys [name title by distinct rank order] :as tally} databases]
   (let [columns (query/columns tally)
         error (.error counted)
         [found n hits] (counted-rows counted columns tally databases)
         keyless (lines-without-key counted hits lines tally)
+        timeless (lines-without-duration counted tally)
         step (query/step-seconds tally)]
     (cond-> {:name name
              :title title
@@ -204,6 +215,7 @@
              :rows (without-gaps found columns tally)}
       (and step (timeline/gaps? found step)) (assoc :gaps? true)
       (pos? keyless) (assoc :lines-without-key keyless)
+      (pos? timeless) (assoc :lines-without-duration timeless)
       order (assoc :order order)
       distinct (assoc :distinct-of distinct)
       (and distinct (.isApproximate counted)) (assoc :distinct-error distinct-error)
@@ -325,7 +337,8 @@
                   :rows [{:key [text ...], :numbers [n ...]} ...]} ...]
        :bytes-read n, :elapsed-ns n, :failures []}
 
-  If lines have no key of a tally, that tally has :lines-without-key, their number.
+  If lines have no key of a tally, that tally has :lines-without-key, their number. If lines have no duration, a tally that adds up
+  durations has :lines-without-duration.
   A kind of malformed line is the field at which it departs from its format. A key's bytes are the characters U+0000 to U+00FF.
   :seconds are on the log's own clock, since 1970. If no line is counted, :filtered-seconds has those of the filtered lines.
   Durations are in microseconds; percentiles are off by 0.8 % at most.

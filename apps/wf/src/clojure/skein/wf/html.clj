@@ -111,7 +111,7 @@
                            (column-chart (assoc tally :rows rows, :rank rank, :columns ["hits" "bytes"]) (when wants (wants id {}))) "</section>\n")))]
       (str (section "Requests" "hits") (section "Bytes sent" "bytes")))))
 
-(defn- section [{:keys [title distinct rows rank error distinct-error lines-without-key columns] :as tally} id wants]
+(defn- section [{:keys [title distinct rows rank error distinct-error columns] :as tally} id wants]
   (let [chart? (and (query/over-time? tally) (> (count rows) 2))
         want (when wants (wants id {}))]
     (str (begin-section id rows (or (> (count columns) 4) (and chart? (> (count rows) 24)))) "<h2>" (escaped title) " <small>"
@@ -122,7 +122,7 @@
          (cond (empty? rows) "<p>none</p>"
                chart? (column-chart tally want)
                :else (table tally want true))
-         (when lines-without-key (str "<p class=note>" (escaped (text/without-key tally)) "</p>"))
+         (str/join (for [sentence [(text/without-key tally) (text/without-duration tally)], :when sentence] (str "<p class=note>" (escaped sentence) "</p>")))
          (when error (str "<p class=note>approximate: each row may have up to " (units/missing tally) " more</p>"))
          (when distinct-error (str "<p class=note>distinct is an estimate, with a standard error of " (units/percentage distinct-error) "</p>"))
          "</section>\n")))

@@ -64,9 +64,16 @@
     (str (units/grouped lines-without-key) (if (= 1 lines-without-key) " counted line has no " " counted lines have no ")
          (str/join " or " (map #(str/replace % #"^every-\d+$" "time") by)))))
 
+(defn without-duration
+  "Returns a sentence that says how many lines of a tally have no duration, or nil if all have one, or if it does not add them up."
+  [{:keys [lines-without-duration]}]
+  (when lines-without-duration
+    (str (units/grouped lines-without-duration) (if (= 1 lines-without-duration) " counted line has" " counted lines have") " no duration")))
+
 (defn- foot [{:keys [error distinct-error] :as tally}]
   (cond-> []
     (without-key tally) (conj (without-key tally))
+    (without-duration tally) (conj (without-duration tally))
     error (conj (str "approximate: each row may have up to " (units/missing tally) " more, which its other numbers leave out too; a key"
                      " that is not shown has at most that many, or less than the last row"))
     distinct-error (conj (str "distinct is an estimate, with a standard error of " (units/percentage distinct-error)))))

@@ -283,6 +283,13 @@ public final class Tally {
         return hits;
     }
 
+    /** Returns how many lines have a key and a duration. With a limit, lines of dropped keys are missing. Needs durations. */
+    public long timed() {
+        long timed = 0;
+        for (int at = table.first(); at < table.end(); at = table.next(at)) timed += table.cells[at + TIMED];
+        return timed;
+    }
+
     /** Returns whether only some of the keys may be here, and the different values of a column are estimates. */
     public boolean isApproximate() {
         return seen != null;

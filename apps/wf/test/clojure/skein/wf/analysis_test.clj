@@ -249,7 +249,7 @@
                (-> (analysed [file] {:tallies [{:name "u", :title "", :by ["url"], :rank rank}]} options) :tallies first :rows))
         own {:log-format "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-agent}i\" %T"}]
     (is (= [[["/slow"] [2 246 4000000 2000000 2500000]] [["/often"] [2 246 750000 375000 500000]]
-            [["/fast"] [1 123 1000 1000 1000]] [["/none"] [1 123 0 0 0]]]
+            [["/fast"] [1 123 1000 1000 1000]] [["/none"] [1 123 0 nil nil]]]
            (map (juxt :key :numbers) (rows "time" own))
            (map (juxt :key :numbers) (rows "mean" {}))))
     (is (= ["/slow" "/often" "/fast" "/none"] (map (comp first :key) (rows "p95-time" {}))))))
