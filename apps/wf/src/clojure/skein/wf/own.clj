@@ -111,7 +111,8 @@
   (cond
     (or (fn? tally) (keyword? tally)) {:name (str "own-" (inc (long i))), :key tally, :value (constantly 1)}
     (and (map? tally) (ifn? (:key tally)))
-    {:name (str (or (:name tally) (str "own-" (inc (long i))))), :key (:key tally), :value (or (:value tally) (constantly 1))}
+    (let [{:keys [name key value]} tally]
+      {:name (str (or name (str "own-" (inc (long i))))), :key key, :value (or value (constantly 1)), :sum? (some? value)})
     :else
     (error/fail! :skein/bad-tally
                  (str "a tally must be a function of a record, or a map with a function as its :key, not " (error/preview tally))
@@ -150,9 +151,10 @@
 
 (defn- add-to-result [tallies top {:keys [^Counts sink] :as result}]
   (update (dissoc result :sink) :tallies into
-          (map-indexed (fn tally [i {:keys [name]}]
-                         (let [^Map counted (.get ^ArrayList (.-counts sink) i)]
-                           {:name name, :title name, :by [name], :rank "count", :columns ["count"]
+          (map-indexed (fn tally [i {:keys [name sum?]}]
+                         (let [^Map counted (.get ^ArrayList (.-counts sink) i)
+                               column (if sum? "sum" "count")]
+                           {:name name, :title name, :by [name], :rank column, :columns [column]
                             :distinct (.size counted), :rows (ranked counted top)}))
                        tallies)))
 

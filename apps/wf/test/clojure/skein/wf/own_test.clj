@@ -89,3 +89,8 @@
     (testing "an exception is reported with its line"
       (is (= {:skein/error :skein/bad-tally, :tally "own-1"} (failure-of path {:form "(fn [r] (throw (Exception. \"no\")))"})))
       (is (= {:skein/error :skein/bad-tally, :tally "t"} (failure-of path {:form "{:name \"t\" :key :url :value :url}"}))))))
+
+(deftest a-sum-is-called-a-sum
+  (is (= [["sum" ["sum"]] ["count" ["count"]]]
+         (map (juxt :rank :columns)
+              (answer (log-file 9) {:form "[{:name \"b\" :key :url :value :bytes} :url]"})))))
