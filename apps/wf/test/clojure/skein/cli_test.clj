@@ -278,6 +278,14 @@
            ["wf" "x" "--format-of" "nginx" "--log-format" "%h %s"]
            "skein wf: --log-format says what the lines look like, so it can't be combined with --format-of (see: skein wf --help)"
            ["wf" "--spark" "x"] (str "skein wf: --spark needs a master, such as spark://host:7077, local[4] or yarn, not \"x\" (see: skein wf --help)")
+           ["wf" "--by" "url" "--log-format" "combind" "examples/shop.log"]
+           "skein wf: \"combind\" is not the name of a format; did you mean combined?"
+           ["wf" "--by" "url" "--client" "foo" "examples/shop.log"]
+           (str "skein wf: --client \"foo\" is not valid: write addresses or networks such as 10.1.2.3, 10.0.0.0/8 or 2001:db8::/32, with commas"
+                " between; for names of hosts use --where client=REGEX")
+           ["wf" "--by" "url" "--from" "2025-06-15 8:00" "examples/shop.log"]
+           (str "skein wf: --from \"2025-06-15 8:00\" is not valid: write a time such as 2025-03-30, \"2025-03-30 08:00\", 2025-03-30T12:00:00Z, or"
+                " 2w, 7d, 24h or 90m for so long ago")
            ["wf" "--where" "bytes>1000" "--by" "url" "examples/shop.log"]
            (str "skein wf: --where must be FIELD=REGEX or FIELD!=REGEX, not \"bytes>1000\"; for numbers use --larger, --slower and --status,"
                 " for times --from and --to (see: skein wf --help)")

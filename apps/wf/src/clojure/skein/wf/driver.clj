@@ -217,7 +217,7 @@
     {:skein/error :skein/file-unreadable
      :input name
      :counted? true
-     :message (str name " is gzip up to its last " (input/left-out file) " bytes, which are not. What was unpacked is counted; they are not.")}))
+     :message (str "The last " (input/left-out file) " bytes of " name " are not gzip. They are left out; the rest is counted.")}))
 
 (defn run
   "Returns `{:result accumulator, :bytes-read n, :failures []}`: all prepared inputs, counted by accumulators, which are then

@@ -59,7 +59,8 @@
         least (if (and v6? bytes (Address/isV4 bytes)) Address/V4_BITS 0)
         bits (if bits (parse-long bits) most)]
     (when-not (and bytes bits (<= least (long bits) most))
-      (bad! kind text "write addresses or networks such as 10.1.2.3, 10.0.0.0/8 or 2001:db8::/32, with commas between"))
+      (bad! kind text (str "write addresses or networks such as 10.1.2.3, 10.0.0.0/8 or 2001:db8::/32, with commas between; for names of hosts use --where "
+                        "client" (when (= kind :not-client) "!") "=REGEX")))
     (RowFilter/network (int column) bytes (int (if v6? bits (+ Address/V4_BITS (long bits)))))))
 
 (defn- pattern
@@ -117,9 +118,9 @@
   (try (f text) (catch DateTimeParseException _ nil)))
 
 (defn- time-range
-  "Returns [first-second end-second utc?] of the day, minute or second that `text` names."
-  [kind text]
-  (let [text (str/replace text #"^(\d{4}-\d\d-\d\d) " "$1T")
+  "Returns [first-second end-second utc?] of the day, minute or second that `given` names."
+  [kind given]
+  (let [text (str/replace given #"^(\d{4}-\d\d-\d\d) " "$1T")
         seconds (if (re-find #"\d\d:\d\d:\d\d" text) 1 60)
         day (parsed #(LocalDate/parse %) text)
         local (parsed #(LocalDateTime/parse %) text)
@@ -130,7 +131,7 @@
                    offset (.toEpochSecond ^OffsetDateTime offset)
                    :else (ago text))]
     (when-not from
-      (bad! kind text "write a time such as 2025-03-30, \"2025-03-30 12:00\", 2025-03-30T12:00:00Z, or 7d, 24h or 90m for so long ago"))
+      (bad! kind given "write a time such as 2025-03-30, \"2025-03-30 08:00\", 2025-03-30T12:00:00Z, or 2w, 7d, 24h or 90m for so long ago"))
     [from (+ (long from) (long (cond day 86400 (or local offset) seconds :else 0))) (not (or day local))]))
 
 (defn settled

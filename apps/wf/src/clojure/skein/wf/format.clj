@@ -17,7 +17,8 @@
    [skein.impl.error :as error]
    [skein.wf.format.catalogue :as catalogue]
    [skein.wf.format.keys :as keys]
-   [skein.wf.format.layout :as layout])
+   [skein.wf.format.layout :as layout]
+   [skein.wf.spelling :as spelling])
   (:import
    (skein.wf JsonFormat LogFormat LtsvFormat Rows TextFormat TextFormat$Field TextFormat$Kind W3cFormat WrappedFormat WrappedFormat$Wrapper)))
 
@@ -63,6 +64,15 @@
                  (str (error/preview text) " is the name of a server, not a format; give --format-of " text " to find out which of its formats the log has")
                  {:format text})))
 
+(defn- check-name!
+  "Throws if `text` could only be the name of a format, because it is one word."
+  [text]
+  (when (re-matches #"[a-zA-Z][\w-]*" text)
+    (let [names (map :name catalogue/rows), near (spelling/nearest names text)]
+      (error/fail! :skein/bad-log-format
+                   (str (error/preview text) " is not the name of a format; " (if near (str "did you mean " near "?") (str "there are " (str/join ", " names))))
+                   {:format text}))))
+
 (defn- parse-wrapped [text]
   (let [[_ wrapper inner] (re-matches #"(?s)(docker|kubernetes|syslog):(.+)" text)]
     (when wrapper (wrapped wrapper (parse inner)))))
@@ -85,6 +95,7 @@
                          (str "the format " (error/preview text) " gives no places; write it as json:client=ip,url=req.path")
                          {:format text})))
       (check-no-server! text)
+      (check-name! text)
       ;; A server's own variables may be empty; the fields of the known formats are a minus sign then.
       (assoc (layout/parse text) :name text, :sparse? true)))
 

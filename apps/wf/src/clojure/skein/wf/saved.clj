@@ -36,7 +36,7 @@
   1000)
 
 (defn- unusable! [path reason]
-  (error/fail! :skein/bad-saved-counts (str path " holds no saved counts that this version can read: " reason) {:path path}))
+  (error/fail! :skein/bad-saved-counts (str path " is not a file of --save that this version can read: " reason) {:path path}))
 
 ;;;; Reading
 

@@ -159,7 +159,7 @@
       [(missing {:rank \"bytes\", :error 2048}) (missing {:rank \"p95-time\", :error 2048})]
       ;=> [\"2.0 KB\" \"2,048 hits\"]"
   [{:keys [rank error]}]
-  (if (#{"bytes" "time" "slowest"} rank) (shown rank error) (str (grouped error) " hits")))
+  (if (#{"bytes" "time" "slowest"} rank) (shown rank error) (str (grouped error) (if (= 1 error) " hit" " hits"))))
 
 (defn titles
   "Returns the titles of a tally's columns: their names, and for the different clients of each row, \"distinct client\"."

@@ -95,7 +95,7 @@
             :let [file (file-in folder "rest.gz" (byte-array (concat (packed (packers "gz") good) (.getBytes ^String junk "ISO-8859-1"))))
                   {:keys [failures] :as found} (wf2/report [(str file)] {:top Integer/MAX_VALUE})]]
       (is (= (plain/report [good]) (dissoc found :elapsed-ns :failures)))
-      (is (= [(str file " is gzip up to its last " (count junk) " bytes, which are not. What was unpacked is counted; they are not.")]
+      (is (= [(str "The last " (count junk) " bytes of " file " are not gzip. They are left out; the rest is counted.")]
              (map :message failures))))))
 
 (deftest a-file-cut-off-in-its-last-part-is-found

@@ -140,7 +140,7 @@
         log (doto (io/file folder "a.log") (spit (lines 9 1)))
         refused (fn [] (let [{:keys [code out err]} (run "--with" state log)]
                          (is (= [2 ""] [code out]))
-                         (is (str/includes? err " holds no saved counts that this version can read: ") err)
+                         (is (str/includes? err " is not a file of --save that this version can read: ") err)
                          err))]
     (is (str/includes? (refused) ": there is no such file\n"))
     (spit state "text")

@@ -30,3 +30,6 @@
   (doseq [text ["" "0" "-1" "1e9" "ten" "1.5.5G" "G" "10X" "10BM" "1iB" "1  K" "0.5" " 1" "1025T" "99999999999999999999" "1_000" "0.0000001K"]]
     (is (= {:skein/error :skein/bad-size, :size text}
            (try (units/parse-size text) (catch ExceptionInfo e (ex-data e)))))))
+
+(deftest an-error-of-one-hit-is-not-several
+  (is (= ["1 hit" "0 hits" "1 B"] [(units/missing {:rank "hits", :error 1}) (units/missing {:rank "mean", :error 0}) (units/missing {:rank "bytes", :error 1})])))
