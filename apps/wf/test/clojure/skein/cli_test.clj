@@ -278,6 +278,8 @@
            ["wf" "x" "--format-of" "nginx" "--log-format" "%h %s"]
            "skein wf: --log-format says what the lines look like, so it can't be combined with --format-of (see: skein wf --help)"
            ["wf" "--spark" "x"] (str "skein wf: --spark needs a master, such as spark://host:7077, local[4] or yarn, not \"x\" (see: skein wf --help)")
+           ["wf" "--by" "url" "--sum" "bytes" "--rank" "hits" "examples/shop.log"]
+           "skein wf: --sum bytes orders the rows as --rank bytes does, so it can't be combined with --rank hits (see: skein wf --help)"
            ["wf" "--by" "url" "--log-format" "combind" "examples/shop.log"]
            "skein wf: \"combind\" is not the name of a format; did you mean combined?"
            ["wf" "--by" "url" "--client" "foo" "examples/shop.log"]

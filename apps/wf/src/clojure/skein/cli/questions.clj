@@ -64,6 +64,8 @@
 
 (defn- own-tallies [{:keys [by every distinct sum rank top] :as options}]
   (when (and distinct (str/blank? distinct)) (options/fail! "--distinct must name a field, such as client"))
+  (when (and sum rank (not= sum rank))
+    (options/fail! (str "--sum " sum " orders the rows as --rank " sum " does, so it can't be combined with --rank " rank)))
   (let [common (cond-> {:percentiles (percentiles (:percentiles options))}
                  top (assoc :top top, :order :value)
                  distinct (assoc :distinct distinct)
