@@ -99,7 +99,8 @@ usage: skein wf [OPTION...] FILE...
        FILE may be compressed (gzip, bzip2, Zstandard, xz, lz4), a pattern such as 'logs/*.gz', or -
        for standard input
 
-  --preset NAME        site: the general report; wf2: Wide Finder 2's, the default for its logs
+  --preset NAME        site: the general report, whose URLs are without static files;
+                       wf2: Wide Finder 2's, the default for its logs
   --format-of NAME     the log's server; detected for each file if not given: alb apache
                        azure caddy cloudflare cloudfront elb envoy google haproxy iis ingress-nginx
                        istio json lighttpd ltsv nginx pino s3 squid tomcat traefik varnish w3c
@@ -121,15 +122,16 @@ tallies:
                        -e '(fn [{:keys [url]}] (count url))'; about four times as slow as --by
   --tallies FILE       the same from a Clojure file
 
-conditions (all must hold):
+conditions (all must hold; of a list, or of the same option with several lists, one suffices):
   --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
   --not-client 10.9.8.7,...   --no-bots (agents that say that they are crawlers)
   --larger 1.5M        responses of at least that many bytes
-  --path REGEX         for the URL with its query string (--where path=REGEX: without it)
+  --path REGEX         for the URL with its query string (--where path=REGEX: without it), which W3C
+                       logs have apart from it: --where cs-uri-query=REGEX
   --where CONDITION    NAME=REGEX or NAME!=REGEX, for any field and all that --by takes except
-                       browser os crawler country network; may be given several times
+                       browser os crawler country network; may be given several times, as --path
   --from, --to TIME    2025-03-30 or '2025-03-30 12:00' on the log's clock, 2025-03-30T12:00:00Z, or
-                       7d, 24h, 90m ago; --to is inclusive (--since, --until: the same)
+                       2w, 7d, 24h, 90m ago; --to is inclusive (--since, --until: the same)
 
 output:
   --format FORMAT      text (default), json, edn or csv
