@@ -3,9 +3,9 @@
 # Builds what is missing or stale, for the launcher ../../skein, which reads this file: Maven's
 # part, the application's jar, and its start-up cache.
 #
-# What it makes lives in target/skein: two stamps (base: Maven's part; app: the
-# application jar), app.jar, lib/ (the libraries that it needs, because its user may have no permission to read the
-# builder's repository), cache/ (one start-up cache a JDK), build.log, lock.
+# Its output is in target/skein: stamps (base: Maven's part; app: the application jar; one for each lane), app.jar,
+# lib/ (the libraries that the jar needs, because its user may not be allowed to read the builder's repository),
+# cache/ (one start-up cache for each JDK), build.log, lock.
 
 # --- Modules, class paths and stamps ---------------------------------------------
 
@@ -45,8 +45,8 @@ add_module() { # FOLDER
   sources=$sources$newline$1/src$newline$1/pom.xml
 }
 
-# Sets class_path to that of MODULE in SCOPE, jars to the libraries in it, and sources to the folders and
-# files that it is built from; false if something is missing. Clojure sources are used without a build.
+# Sets class_path to that of MODULE, jars to the libraries in it, and sources to the folders and files that it is
+# built from. Returns false if something is missing. Clojure sources are used without a build.
 read_class_path() { # MODULE runtime|test|provided
   class_path= jars= sources=
   [ -r "$root/$1/target/classpath/$2" ] || return 1
@@ -111,7 +111,7 @@ alive() { # PROCESS-ID
 # The lock is a symbolic link to its owner's process id, so lock and owner are written atomically.
 lock() {
   mkdir -p "$state" 2>/dev/null && [ -w "$state" ] ||
-    fail "the project is not built, or changed since, and $root can't be written; run ./skein wf --version once as a user who may write there."
+    fail "the project is not built, or has changed since, and $root can't be written; run ./skein wf --version once as a user who may write there."
   tries=0
   until ln -s "$$" "$state/lock" 2>/dev/null; do
     owner=$(readlink "$state/lock")
@@ -147,7 +147,7 @@ unlock() {
   clear_progress
 }
 
-# Prints the first artifact that Maven could not fetch, if that is why it failed.
+# Prints the first artifact that Maven could not fetch, if any.
 unfetched() {
   sed -n -e 's/.*Could not transfer artifact \([^ ]*\) from.*/\1/p' \
     -e 's/.*Could not find artifact \([^ ]*\) in .*/\1/p' \
@@ -167,7 +167,7 @@ need_maven() { # WHY
     fail "$1, and there is no Maven (mvn) on PATH; install Maven 3.8 or newer (Debian: apt install maven, macOS: brew install maven)."
 }
 
-# Maven runs on the JDK found here too, so the pom's toolchain accepts it in any folder.
+# Maven runs on the same JDK, so the pom's toolchain accepts it wherever it is installed.
 build_base() {
   need_maven 'the project must be built'
   find_java javac
@@ -212,7 +212,7 @@ build_app() {
   mv "$state/app.new" "$state/app.stamp"
 }
 
-# Maven's part alone: Java classes and class paths.
+# Builds Maven's part if it is stale: Java classes and class paths.
 ensure_base() {
   base_fresh || {
     lock
@@ -243,7 +243,7 @@ ensure_app() {
     unlock
   }
   read_class_path apps/wf runtime
-  # Clojure's first: its beginning looks for its own parts, and one jar is quicker to open than two.
+  # Clojure's jar comes first: while Clojure starts it looks for its own parts, and opening one jar is quicker than opening two.
   app_class_path=
   IFS=:
   for jar in $jars; do

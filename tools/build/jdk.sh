@@ -4,7 +4,7 @@
 
 min_java=21
 
-# Sets java_version and java_major to those of the JDK in FOLDER; false if there is none.
+# Sets java_version and java_major to those of the JDK in FOLDER. Returns false if there is none.
 read_java_version() { # FOLDER
   [ -x "$1/bin/java" ] || return 1
   java_version=
@@ -61,9 +61,9 @@ consider_java_folders() {
 
 check_named_java() {
   [ -x "$SKEIN_JAVA_HOME/bin/java" ] ||
-    fail "SKEIN_JAVA_HOME is $SKEIN_JAVA_HOME, but there is no bin/java in it; name a JDK's folder, or unset it, and ./skein looks for one."
+    fail "SKEIN_JAVA_HOME is $SKEIN_JAVA_HOME, but there is no bin/java in it; name a JDK's folder, or unset it, so that ./skein looks for one."
   read_java_version "$SKEIN_JAVA_HOME" && [ "$java_major" -ge "$min_java" ] ||
-    fail "SKEIN_JAVA_HOME is Java ${java_version:-of an unknown version} ($SKEIN_JAVA_HOME), but Skein needs $min_java or newer; name such a JDK's folder, or unset it, and ./skein looks for one."
+    fail "SKEIN_JAVA_HOME is Java ${java_version:-of an unknown version} ($SKEIN_JAVA_HOME), but Skein needs $min_java or newer; name such a JDK's folder, or unset it, so that ./skein looks for one."
 }
 
 # Prints the JDKs that were found, each once, because several names often lead to one folder.

@@ -6,12 +6,12 @@
 release_help='usage: ./skein release VERSION
 
 Builds the commit that is checked out as VERSION, such as 0.1.0 or 0.1.0-beta1, twice, in folders of its own, and compares
-the jars byte for byte. Leaves in target/release:
+the jars byte for byte. The result is in target/release:
 
   repository/         what the registry gets: jars, sources, documentation, poms, checksums
-  skein-VERSION.zip   the same as one file, to upload
+  skein-VERSION.zip   the same in one file, to upload
 
-SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or committed; what a person has to do is printed at the end.'
+SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or committed; what is left to do is printed at the end.'
 
 # Writes $commit as VERSION into FOLDER.
 release_sources() { # FOLDER VERSION
@@ -23,7 +23,7 @@ release_sources() { # FOLDER VERSION
     done
 }
 
-# Builds FOLDER into its repository, by the profiles of releases and those that are given.
+# Builds FOLDER into its repository, with the profiles of a release and the given ones.
 release_build() { # FOLDER [-P PROFILE OPTION]
   folder=$1
   shift
@@ -31,7 +31,7 @@ release_build() { # FOLDER [-P PROFILE OPTION]
     "-DaltDeploymentRepository=release::file:$folder/target/repository" deploy) >"$log" 2>&1 </dev/null || maven_failed
 }
 
-# The names and contents of the jars and poms in a repository.
+# Prints the checksums and names of the jars and poms in a repository.
 release_sums() { # REPOSITORY
   (cd "$1" && find . \( -name '*.jar' -o -name '*.pom' \) -exec sha256sum {} + | sort -k 2)
 }
@@ -56,7 +56,7 @@ run_release() { # VERSION
   find_java javac
   [ -z "${SKEIN_SIGN-}" ] || gpg --batch --list-secret-keys "$SKEIN_SIGN" >/dev/null 2>&1 ||
     fail "gpg has no secret key '$SKEIN_SIGN', or there is no gpg; 'gpg --list-secret-keys' lists the keys that SKEIN_SIGN can name." 2
-  # Jars have the files' permissions, and times by the local clock.
+  # Jars record the permissions of files, and times on the local clock.
   umask 022
   export TZ=UTC
   release=$root/target/release
@@ -79,7 +79,7 @@ run_release() { # VERSION
   release_left
 }
 
-# Says what is there, and what only a person can do.
+# Prints what was built, and what is left for a person to do.
 release_left() {
   home=$(sed -n 's/.*<skein.home>\(.*\)<\/skein.home>.*/\1/p' "$root/pom.xml")
   group=$(sed -n 's/^  <groupId>\(.*\)<\/groupId>$/\1/p' "$root/pom.xml" | sed q)
@@ -87,8 +87,8 @@ release_left() {
   case $home in
     *//example.org/*) printf '%s\n' "- set skein.home in pom.xml, now $home, to the URL of the project, and run this again;" ;;
   esac
-  [ -n "${SKEIN_SIGN-}" ] || printf '%s\n' '- run this again with SKEIN_SIGN=KEY: a registry wants signatures;'
-  printf '%s\n' "- own the group id $group at the registry;" \
+  [ -n "${SKEIN_SIGN-}" ] || printf '%s\n' '- run this again with SKEIN_SIGN=KEY: a registry requires signatures;'
+  printf '%s\n' "- register the group id $group with the registry;" \
     "- replace $old_version by $version in the pom.xml files, README.md, doc/interop.md and cli.clj, and Unreleased by it in CHANGELOG.md;" \
     "- commit that, tag the commit v$version, and push both;" \
     "- upload target/release/skein-$version.zip;" \
