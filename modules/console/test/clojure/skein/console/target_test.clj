@@ -107,7 +107,7 @@
   (let [class-path (str/join File/pathSeparator (remove #(re-find #"modules.inspect" %) (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))))
         process (start class-path '(do (println "ready") @(promise)))]
     (try
-      (is (thrown-with-msg? ExceptionInfo #"can't be looked at: it does not have skein\.inspect on its class path\." (target/target (str (.pid process)))))
+      (is (thrown-with-msg? ExceptionInfo #"can't be inspected: it does not have skein\.inspect on its class path\." (target/target (str (.pid process)))))
       (finally (.destroyForcibly process)))))
 
 (deftest heap-of-a-process-shows-older-blocks

@@ -10,7 +10,7 @@
   (let [throwing (fn throwing [text] {:timeline (fn fail [_] (throw (ex-info text {:skein/error :skein/not-inspectable})))})]
     (is (= {:off "A file has no timeline."} (timeline/drawn {} 1000)))
     (is (= {:off "The steps of blocks are not recorded."}
-           (timeline/drawn (throwing "Process 7 can't be looked at: The steps of blocks are not recorded. Call (start!) first.") 1000)))
+           (timeline/drawn (throwing "Process 7 can't be inspected: The steps of blocks are not recorded. Call (start!) first.") 1000)))
     (is (= {:off "Process 7 has ended."} (timeline/drawn (throwing "Process 7 has ended.") 1000)))))
 
 (deftest the-longest-slices-come-in-order

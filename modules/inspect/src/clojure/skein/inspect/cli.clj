@@ -36,7 +36,8 @@ temporary file; it need not have skein.inspect.")
   (binding [*out* *err*] (println (apply str "skein: " parts))))
 
 (defn- shows-no-wait?
-  "Returns whether the inspector sees no block, and no thread that waits in a channel. Threads that wait for locks don't count: it finds them without a step."
+  "Returns whether the inspector sees no block, and no thread that waits in a channel. Threads that wait for locks don't
+  count: the inspector finds them without a step of theirs."
   [{:keys [blocks threads]}]
   (and (empty? blocks) (every? :lock (mapcat :waits threads))))
 
@@ -89,7 +90,8 @@ temporary file; it need not have skein.inspect.")
     (some->> size (re-matches #"([1-9]\d*) ([1-9]\d*)\s*") rest (mapv parse-long))))
 
 (defn- lines-on-screen
-  "Returns a line as lines of at most `width` characters: a row, which begins with a space, is cut, and a sentence is wrapped."
+  "Returns a line as lines of at most `width` characters: a row, which begins with a
+  space, is cut, and a sentence is wrapped."
   [width line]
   (cond
     (<= (count line) (long width)) [line]
@@ -97,7 +99,7 @@ temporary file; it need not have skein.inspect.")
     :else (map str/trimr (re-seq (re-pattern (str "\\S.{0," (dec (long width)) "}(?= |$)|\\S{1," width "}")) line))))
 
 (defn fitted
-  "Returns `text` fitted to the size of a screen; without one, as it is."
+  "Returns `text` fitted to the size of a screen, or unchanged if there is none."
   [text [height width]]
   (if height
     (let [on-screen (partial mapcat (partial lines-on-screen width))
@@ -163,10 +165,10 @@ temporary file; it need not have skein.inspect.")
    "timeline" [timeline! ["PID" "FILE"] ["SECONDS"] false]})
 
 (defn- checked
-  "Returns the function of a command and its arguments. Ends the command if it can't be called so."
+  "Returns the function of a command and its arguments. Ends the command if the arguments are wrong."
   [command args]
   (let [[f needed more option?] (or (commands command) (stop 2 (str "there is no command '" command "'.")))
-        refuse (fn refuse [& why] (stop 2 (apply str (concat why ["; ./skein " command " --help says how to call it."]))))
+        refuse (fn refuse [& why] (stop 2 (apply str (concat why ["; ./skein " command " --help shows its usage."]))))
         {options true, args false} (group-by (fn option? [a] (str/starts-with? a "--")) args)
         [option & others] (distinct options)]
     (when-some [unknown (first (remove #{"--prove" "--heap"} options))] (refuse "there is no option " unknown))
@@ -177,7 +179,7 @@ temporary file; it need not have skein.inspect.")
     [f (cond-> (vec args) (and option? (seq args)) (conj option))]))
 
 (defn run
-  "Runs a command with its arguments. Returns the exit code: 0, 1 if the command failed, or 2 if it can't be called so."
+  "Runs a command with its arguments. Returns the exit code: 0, 1 if the command failed, or 2 if the arguments are wrong."
   [& [command & args]]
   (try
     (if (some #{"--help" "-h"} args)

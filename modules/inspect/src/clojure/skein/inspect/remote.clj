@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.remote
-  "The inspector of another process of the same user, by the JVM's attach mechanism. The process needs this module on its class
-  path, and no other preparation.
+  "Reaches the inspector of another process of the same user through the JVM's attach mechanism. The process needs this module on its
+  class path, and no other preparation.
 
   * `processes` lists the JVMs, `has-skein?` says which have Skein
   * `snapshot-of` one of them
@@ -43,15 +43,15 @@
          vec)))
 
 (defn- fail! [pid why]
-  (error/fail! :skein/not-inspectable (str "Process " pid " can't be looked at: " why) {:pid pid}))
+  (error/fail! :skein/not-inspectable (str "Process " pid " can't be inspected: " why) {:pid pid}))
 
 (defn- detail
-  "The first line of an exception's message; Java's remote calls add more."
+  "Returns the first line of an exception's message. Java's remote calls add more lines."
   [^Throwable e]
   (first (str/split-lines (or (ex-message e) (.getName (class e))))))
 
 (defn- root-detail
-  "The exception from which another comes, such as \"ConnectException: Connection refused\"."
+  "Returns the root cause of an exception as text, such as \"ConnectException: Connection refused\"."
   [e]
   (let [root (last (take 20 (take-while some? (iterate ex-cause e))))]
     (str (.getSimpleName (class root)) (when (ex-message root) (str ": " (detail root))))))
@@ -89,7 +89,7 @@
     (catch IOException _ false)))
 
 (defn- no-jvm! [pid]
-  (fail! pid "it is not a JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism)."))
+  (fail! pid "it is not a JVM, or it forbids tools to attach (-XX:+DisableAttachMechanism)."))
 
 (defn- address
   "Attaches to the process and returns the address of its own management agent."
@@ -121,7 +121,7 @@
     (catch IllegalArgumentException e (fail! pid (str "there is no such address (" (detail e) ").")))))
 
 (defn- telling
-  "Calls `f`. Rethrows its exceptions as exceptions of the process."
+  "Calls `f`. Throws its failures as :skein/not-inspectable."
   [pid f]
   (try
     (f)
@@ -139,7 +139,7 @@
                    (f (.getMBeanServerConnection connector))))))
 
 (defn- caller
-  "A function that calls the process's bean, over a connection. It takes the name of an operation and its arguments, each as
+  "Returns a function that calls the process's bean over a connection. It takes the name of an operation and its arguments, each as
   [type-name value]."
   [pid ^MBeanServerConnection server]
   (when-not (ensure-bean server) (fail! pid (str "it does not have skein.inspect on its class path. ./skein ps " pid " --heap needs nothing there.")))
@@ -166,7 +166,7 @@
 
 (defn snapshot-of
   "Returns a snapshot of the process `pid`, a string, with :was-off? whether its inspector was off, in which case it is on
-  from now on. `prove` runs its garbage collector first. Throws :skein/not-inspectable."
+  from now on. If `prove`, runs its garbage collector first. Throws :skein/not-inspectable."
   [pid prove]
   (with-bean pid (partial look prove)))
 
@@ -176,8 +176,8 @@
   (with-bean pid (partial record on?)))
 
 (defn timeline-of
-  "Returns what blocks of the process `pid` did in the last `last-ms`, see `skein.inspect/timeline`. Throws
-  :skein/not-inspectable, also if that is not recorded."
+  "Returns the timeline of the last `last-ms` of the process `pid`, see `skein.inspect/timeline`. Throws :skein/not-inspectable,
+  also if the process records no steps."
   [pid last-ms]
   (with-bean pid (partial timeline last-ms)))
 
@@ -231,7 +231,7 @@
 
 (defn heap-of
   "Returns the snapshot of a heap file of the process `pid`, a string; see `skein.inspect/read-heap`. The process is paused
-  while it writes the file, some seconds for a gigabyte. `told` is called before, with the bytes in use. Throws
+  while it writes the file, some seconds for a gigabyte. First calls `told` with the number of bytes in use. Throws
   :skein/not-inspectable, :skein/not-a-heap-file."
   [pid told]
   (with-server pid

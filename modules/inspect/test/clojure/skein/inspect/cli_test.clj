@@ -83,7 +83,7 @@
       (finally
         (.destroy process)
         (.waitFor process 60 TimeUnit/SECONDS)))
-    (is (re-find #"can't be looked at: there is no such process" (peek (run "ps" pid))))))
+    (is (re-find #"can't be inspected: there is no such process" (peek (run "ps" pid))))))
 
 (deftest text-fits-the-screen
   (is (= "a\nb\nc\n" (cli/fitted "a\nb\nc\n" nil)) "plain if there is no screen")
@@ -111,7 +111,7 @@
   (is (= [2 "" "skein: '.' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes.\n"] (run "ps" ".")))
   (is (= [2 "" "skein: x.json is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn.\n"] (run "ps" "x.json")))
   (is (= [2 "" "skein: '' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "ps" "")))
-  (is (= [2 "" "skein: there is no option --all; ./skein ps --help says how to call it.\n"] (run "ps" "1" "--all") (run "ps" "--all")))
+  (is (= [2 "" "skein: there is no option --all; ./skein ps --help shows its usage.\n"] (run "ps" "1" "--all") (run "ps" "--all")))
   (let [file (doto (File/createTempFile "dump" ".edn") .deleteOnExit), path (str file)]
     (is (= [2 "" (str "skein: --heap is for processes, and " path " is a file.\n")] (run "ps" path "--heap") (run "why" "--heap" path "1"))))
   (doseq [[args says] {["ps" "1" "--prove" "--heap"] "--prove and --heap can't be given together"
@@ -124,21 +124,21 @@
                        ["dump" "1"] "dump lacks FILE"
                        ["top"] "top lacks PID"
                        ["timeline" "1"] "timeline lacks FILE"}]
-    (is (= [2 "" (str "skein: " says "; ./skein " (first args) " --help says how to call it.\n")] (apply run args)) args))
+    (is (= [2 "" (str "skein: " says "; ./skein " (first args) " --help shows its usage.\n")] (apply run args)) args))
   (is (= [2 "" "skein: the rounds of top must be a number from 1, not '0'.\n"] (run "top" "1" "0")))
   (is (= [2 "" "skein: top and timeline take the number of a running process, not 'x.edn'; ./skein ps lists the processes, and shows a file.\n"]
          (run "top" "x.edn")))
   (is (= [2 "" "skein: there is no command 'bottom'.\n"] (run "bottom"))))
 
 (deftest an-option-may-be-given-twice
-  (is (re-find #"^skein: Process 999999999 can't be looked at" (peek (run "ps" "999999999" "--heap" "--heap")))))
+  (is (re-find #"^skein: Process 999999999 can't be inspected" (peek (run "ps" "999999999" "--heap" "--heap")))))
 
 (deftest a-process-without-the-inspector-is-refused
   (let [process (start without-inspect program [])
         pid (str (.pid process))]
     (try
       (is (= "up" (.readLine (lines-of process))))
-      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it does not have skein.inspect on its class path. ./skein ps " pid " --heap needs nothing there.\n")]
+      (is (= [1 "" (str "skein: Process " pid " can't be inspected: it does not have skein.inspect on its class path. ./skein ps " pid " --heap needs nothing there.\n")]
              (run "ps" pid)))
       (finally (.destroy process)))))
 
@@ -166,14 +166,14 @@
           (.destroy process)
           (let [[code _ err] @ended]
             (is (= 1 code))
-            (is (re-find #"skein: Process \d+ can't be looked at: it ended meanwhile, or nothing answers there \(.*\)\.\n$" err)))))
+            (is (re-find #"skein: Process \d+ can't be inspected: it ended meanwhile, or nothing answers there \(.*\)\.\n$" err)))))
       (finally (.destroy process) (.delete file)))))
 
 (deftest other-processes-are-refused
   (let [process (.start (ProcessBuilder. ^java.util.List (list "cat")))
         pid (str (.pid process))]
     (try
-      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it is not a JVM, or one that lets nobody attach (-XX:+DisableAttachMechanism).\n")]
+      (is (= [1 "" (str "skein: Process " pid " can't be inspected: it is not a JVM, or it forbids tools to attach (-XX:+DisableAttachMechanism).\n")]
              (run "ps" pid)))
       (is (.isAlive process) "it is left alone")
       (finally (.destroy process)))))
@@ -199,10 +199,10 @@
         pid (str (.pid process))]
     (try
       (is (= "up" (.readLine in)))
-      (is (= [1 "" (str "skein: Process " pid " can't be looked at: it has version 0 of the inspector, this is 2.\n")] (run "ps" pid)))
+      (is (= [1 "" (str "skein: Process " pid " can't be inspected: it has version 0 of the inspector, this is 2.\n")] (run "ps" pid)))
       (doto (.getOutputStream process) (.write (.getBytes "\n")) .flush)
       (is (= "2" (.readLine in)))
-      (is (= [1 "" (str "skein: Process " pid " can't be looked at: its inspector is older than this one, and can't do that.\n")]
+      (is (= [1 "" (str "skein: Process " pid " can't be inspected: its inspector is older than this one, and can't do that.\n")]
              (run "ps" pid)))
       (finally (.destroy process)))))
 
@@ -220,6 +220,6 @@
     (try
       (is (= "up" (.readLine (lines-of process))))
       (is (= 0 (first (run "ps" pid))))
-      (is (= [1 "" (str "skein: Process " pid " can't be looked at: The garbage collector did not run.\n")]
+      (is (= [1 "" (str "skein: Process " pid " can't be inspected: The garbage collector did not run.\n")]
              (run "ps" pid "--prove")))
       (finally (.destroy process)))))
