@@ -64,7 +64,7 @@
           channels)))
 
 (defn- waits-of
-  "{owner [{:op :channel}]}"
+  "Returns {owner [{:op :channel}]}."
   [channels]
   (reduce (fn add [waits [owner wait]] (update waits owner (fnil conj []) wait))
           {}
@@ -125,7 +125,7 @@
                    (filter (fn waits? [t] (and (virtual? h t) (waiting (state-of h t)))) threads)))))
 
 (defn- unseen-stacks?
-  "Returns whether the file lacks stacks of virtual threads that have begun and not ended, as a JDK 21 leaves them out: nothing can be
+  "Returns whether the file lacks stacks of virtual threads that have begun and not ended, since JDK 21 leaves them out: nothing can be
   proven then."
   [^HeapFile h threads]
   (some (fn unseen? [t]
@@ -140,7 +140,7 @@
     {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
 
 (defn- latch
-  "Returns what a thread waits for outside of channels: a promise of Clojure, or the name of a class."
+  "Returns what a thread waits for other than a channel: a promise of Clojure, or the name of a class."
   [^HeapFile h t blocker]
   (if (some (fn promise? [^StackTraceElement e] (str/starts-with? (.getClassName e) "clojure.core$promise$")) (.stack h t))
     "a promise"
@@ -173,7 +173,7 @@
     (when (pos? id) id)))
 
 (defn- numbered
-  "{frame id}"
+  "Returns {frame id}."
   [h frames]
   (let [known (into {} (keep (fn known [f] (when-some [id (entry-id h f)] [f id]))) frames)
         free (iterate inc (inc (long (reduce max 0 (vals known)))))]
@@ -225,7 +225,7 @@
     {:callback (Compiler/demunge (str (.className h (.field h o "function"))))}))
 
 (defn- scopes
-  "Returns the scopes for whose end a block or thread waits. A region that has not been left is their body or a child."
+  "Returns the scopes whose end a block or thread waits for. A region that has not been left is their body or a child."
   [^HeapFile h ids channel-ids regions]
   (let [done (fn done [r] (channel-ids (.field h (.field h r "owner") "done")))
         number (fn number [r] (.field h r "number")) ; 0 for the body
@@ -296,10 +296,10 @@
   (let [fail (fn fail [why] (error/fail! :skein/not-a-heap-file (str path " can't be read as a heap file: " why) {:path (str path)}))
         h (try (HeapFile/read (Path/of path (make-array String 0)))
                (catch IllegalArgumentException e (fail (ex-message e)))
-               (catch IOException e (fail (str "there is no such file, or it may not be read (" (ex-message e) ")."))))]
+               (catch IOException e (fail (str "there is no such file, or it can't be read (" (ex-message e) ")."))))]
     (try (of-file h path)
          (catch OutOfMemoryError _
-           (fail "it needs more memory than there is; give some by JAVA_OPTS=-Xmx4g.")))))
+           (fail "it needs more memory than this JVM has; give it more, as in JAVA_OPTS=-Xmx4g.")))))
 
 (defn in-temporary-file
   "Calls `write` with the path of a file that `write` must make, in a folder that only this user may enter. Then calls `read` with

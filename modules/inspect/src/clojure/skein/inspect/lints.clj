@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.lints
   "Finds what looks wrong in a snapshot but is not proven. A rule is a function from a snapshot to its findings. Also finds the
-  sites whose number of blocks grows from snapshot to snapshot."
+  sites that have more blocks in each snapshot than in the one before."
   {:no-doc true}
   (:require
    [clojure.string :as str]
@@ -12,7 +12,7 @@
 
 ;;;; Limits
 
-(def ^:const ^:private many-waiting "How many waits in a channel are reported; 1024 is the most." 768)
+(def ^:const ^:private many-waiting "The number of waits in a channel from which on they are reported. At most 1024 may wait." 768)
 (def ^:const ^:private full-ms 5000)
 (def ^:const ^:private holding-ms 2000)
 (def ^:const ^:private long-timer-ms 60000)
@@ -51,11 +51,11 @@
   (for [c (vals (:channels ix)), [side op] [[:takes "takes"] [:puts "puts"]]
         :let [n (count (side c))] :when (<= (long many-waiting) n)]
     {:channel (:id c) :count n
-     :says (str (words/channel-name c) ": " n " " op " wait, of 1024 that may: " (places ix (side c))
-                ". The next ones will be refused. Use a buffer, or fewer blocks.")}))
+     :says (str (words/channel-name c) ": " n " " op " wait, of at most 1024: " (places ix (side c))
+                ". Further ones will be refused. Use a buffer, or fewer blocks.")}))
 
 (defn- first-putters
-  "Returns {channel-id block} for the channels in which the first put is a block's, or a callback's for whose end a block waits."
+  "Returns {channel-id block} for the channels whose first put is by a block, or by a callback that a block waits for."
   [blocks]
   (into {} (for [b blocks, {:keys [op channel place]} (:waits b) :when (and (= :put op) (= 1 place))] [channel b])))
 
@@ -65,7 +65,7 @@
               {:keys [since-ms site] :as first-put} (if tid ((:threads ix) tid) (first-putters (:id c)))]
         :when (and first-put capacity (= count capacity) (<= (long full-ms) (long (or since-ms 0))))]
     {:channel (:id c) :count (clojure.core/count (:puts c))
-     :says (str (words/channel-name c) (when (:closed? c) ", closed") ": nobody has taken from it for " (words/duration since-ms) ", since "
+     :says (str (words/channel-name c) (when (:closed? c) ", closed") ": nobody has taken from it for " (words/duration since-ms) ": "
                 (if tid
                   (str (words/thread-name (:name first-put) tid) (when site (str ", " (words/place site))) ", waits to put.")
                   (str (example site [first-put]) ", waits to put. " (words/outlook ix first-put))))}))
@@ -75,7 +75,7 @@
         :when (and (some :channel (:waits holder)) (<= (long holding-ms) (long (:since-ms holder holding-ms))))]
     {:site (:site holder) :count (count waiting)
      :says (str (words/says ix holder) " It holds a lock meanwhile. " (str/join " " (map (partial words/says ix) (take 5 waiting)))
-                " If that thread should end the first wait, both wait for ever. Don't wait in a channel while you hold a lock.")}))
+                " If the wait in the channel needs such a thread, both wait for ever. Don't wait in a channel while you hold a lock.")}))
 
 (defn- retained-by-timer [{:keys [blocks]} ix]
   (let [long-timer? (fn long-timer? [{:keys [kind remaining-ms]}] (and (= :timeout kind) (< (long long-timer-ms) (long (or remaining-ms 0)))))
@@ -84,10 +84,10 @@
       (for [c (vals (:channels ix)), :let [n (count (:takes c))] :when (and (long-timer? c) (< (long many-at-a-timer) n))]
         {:channel (:id c) :count n
          :says (str (words/channel-name c) " holds " n " blocks for " (words/duration (:remaining-ms c)) ": " (places ix (:takes c))
-                    ". They can't be collected before. Close the timeout when its time no longer matters.")})
+                    ". They can't be collected before that. Close the timeout when it is no longer needed.")})
       (for [[site bs] (by-site (filter retained? blocks)) :when (< (long many-timers) (count bs))]
         {:site site :count (count bs)
-         :says (str (example site bs) ", each wait for a timer of more than a minute. Close the timeouts that no longer matter.")}))))
+         :says (str (example site bs) ", each wait for a timer of more than a minute. Close the timeouts that are no longer needed.")}))))
 
 (defn- ignores-cancel [{:keys [scopes]} ix]
   (for [{:keys [id cancelled-ms children body]} scopes
@@ -99,8 +99,8 @@
                 (str/join ", " (map words/waiting-party (take 5 who)))
                 (if (next who) " have not ended" " has not ended")
                 (when-some [b (some (comp (:blocks ix) :block) who)] (str ", the first at " (step-place b)))
-                ". A child gets its cancellation once: after that, its `catch` and `finally` must end by themselves. "
-                "A step that computes must ask `cancelled?`.")}))
+                ". A child gets its cancellation once. After that, its `catch` and `finally` must end by themselves. "
+                "A step that computes must call `cancelled?`.")}))
 
 (defn- never-started [{:keys [blocks]} _]
   (for [[site bs] (by-site (filter (fn waits? [{:keys [state age-ms]}] (and (= :new state) (< (long not-begun-ms) (long (or age-ms 0)))))
@@ -117,14 +117,14 @@
     (for [[site bs] (when (pos? waiting) (by-site (long-steps blocks true)))]
       {:site site :count (count bs)
        :says (str (example site bs) ", " (have bs) " computed for " (words/duration (:since-ms (first bs))) " in one step, at "
-                  (step-place (first bs)) ", while " (words/counted waiting "block" [" wants" " want"]) " to run. Divide the step, or compute on a thread.")})))
+                  (step-place (first bs)) ", while " (words/counted waiting "block" [" wants" " want"]) " to run. Split the step, or compute on a thread.")})))
 
 (defn- blocked [{:keys [blocks]} ix]
   (for [[site bs] (by-site (long-steps blocks false))]
     {:site site :count (count bs) :severity (if (< (long many-blocked) (count bs)) :warn :info)
      :says (str (example site bs) (if (next bs) ", have blocked their threads for " ", has blocked its thread for ") (words/duration (:since-ms (first bs))) ", at "
                 (step-place (first bs)) (when (and (seq (:waits (first bs))) (not (next bs))) (str ", waiting " (words/waits ix (first bs))))
-                ". Other blocks run meanwhile. A block keeps its thread unless it waits by `<!`, `>!` or `alts!` in its own body.")}))
+                ". Other blocks run meanwhile. A block keeps its thread unless it waits with `<!`, `>!` or `alts!` in its own body.")}))
 
 (defn- refused-at [blocks sign limit advice]
   (for [[site bs] (by-site (filter (fn refused? [{:keys [refused site]}] (and refused (str/starts-with? (str (:op site)) sign))) blocks))
@@ -144,7 +144,7 @@
 (defn- starved [{{:keys [ms threads] :as starved} :starved} _]
   (when starved
     [{:site (:site (first threads)) :count (count threads)
-      :says (str "No virtual thread has got a carrier for " (words/duration ms) ". They are held by "
+      :says (str "No virtual thread has got a carrier for " (words/duration ms) ". The carriers are held by "
                  (str/join "; " (map (fn holder [{:keys [name tid site]}] (str (words/thread-name name tid) ", " (words/place site))) (take 5 threads)))
                  ". Don't wait in class initializers or in native code on virtual threads.")}]))
 
@@ -182,6 +182,6 @@
                :when (and (<= (long least-growth) (- n from)) (<= (* 1.2 from) n)
                           (apply < (map (fn at [c] (get c site 0)) counts)))]
            {:site site :from from :to n
-            :says (str "Blocks at " (words/place site) " grow: " (str/join ", " (map (fn at [c] (get c site 0)) counts)) ".")})
+            :says (str "The number of blocks at " (words/place site) " grows: " (str/join ", " (map (fn at [c] (get c site 0)) counts)) ".")})
          (sort-by (fn more [{:keys [from to]}] (- (long from) (long to))))
          vec)))

@@ -79,9 +79,9 @@
                         (if awaited-by
                           (str (str/join ", " (map words/waiting-party awaited-by))
                                (if (next awaited-by) " wait" " waits")
-                               " for its result only, which the block will never give."
+                               " for its result only, which will never come."
                                (when-not (every? (comp stuck :tid) awaited-by)
-                                 " A put on that port or its close could still end that, or an interrupt.")
+                                 " A put on that port, its close or an interrupt could still end that.")
                                (group-of groups id))
                           (meaning kind)))}
       awaited-by (assoc :awaited-by awaited-by))))
@@ -93,7 +93,8 @@
     (mapv (partial proven (shape/index snapshot) (:groups (:collected snapshot)) (awaiting snapshot) stuck) (:blocks (:collected snapshot)))))
 
 (defn- idles?
-  "Returns whether this is the main thread and only takes, from no result and no scope. The main function of a program may wait in this way to keep the program alive."
+  "Returns whether this is the main thread and it only takes, and not from a result or a scope. A program's main function may wait in
+  this way to keep the program alive."
   [{:keys [channels]} {:keys [name waits]}]
   (and (= "main" name) (not-any? (fn ends? [{:keys [op channel]}] (or (= :put op) (#{:result :scope} (:kind (channels channel))))) waits)))
 
@@ -157,7 +158,7 @@
 
 ;;;; The garbage collector
 
-;; A block that was collected no longer says what it waited for. So this is read before.
+;; A collected block no longer says what it waited for, so these groups are read before the collection.
 (defonce ^:private groups (atom []))
 
 (def ^:const ^:private max-groups 100)
@@ -168,7 +169,7 @@
   (reset! groups []))
 
 (defn with-groups
-  "Returns `snapshot` with the last groups of blocks that, as `collect!` has proven, waited for one another. They are
+  "Returns `snapshot` with the last groups of blocks that waited for one another, as `collect!` has proven. They are
   [{:blocks [id] :says text}] under :groups in :collected."
   [snapshot]
   (assoc-in snapshot [:collected :groups] @groups))

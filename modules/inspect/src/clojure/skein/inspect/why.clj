@@ -64,7 +64,7 @@
     {:says (if c
              (str (words/channel-name c) (when closed? ", closed") ": " (parties takes) " wait" (when-not (next takes) "s")
                   " to take, " (parties puts) " to put."
-                  (when (seq holders) (str " In their locals it is held by " (str/join ", " holders) ".")))
+                  (when (seq holders) (str " The locals of " (str/join ", " holders) " hold it.")))
              (str "Nobody waits in " (words/channel-name {:id id}) "."))
      :chain []
      :ends :channel}))
@@ -93,8 +93,8 @@
      :ends :several}))
 
 (defn- of-name
-  "Returns why the block, thread or channel waits that the texts call `x`. If threads share that name, the sentences are on all of
-  them. A worker's next thread has the same name."
+  "Returns why the block, thread or channel that the texts call `x` waits. If several threads have that name, as a worker's next
+  thread does, the sentences are on all of them."
   [{:keys [threads channels] :as snapshot} ix x]
   (let [called? (fn called? [name] (#{x (str "thread " x)} name))
         found (filter (fn it [{:keys [name tid]}] (called? (words/thread-name name tid))) threads)
@@ -111,7 +111,7 @@
                            {:block (error/preview x)})))))
 
 (defn- index
-  "Returns the index of a snapshot. A heap still has the blocks that no code can reach, so a chain goes through them."
+  "Returns the index of a snapshot. A heap file still has the blocks that no code can reach, so a chain goes through them."
   [{:keys [heap collected] :as snapshot}]
   (shape/index (cond-> snapshot
                  heap (update :blocks into (map (fn stuck [b] (assoc b :stuck? true))) (:blocks collected)))))

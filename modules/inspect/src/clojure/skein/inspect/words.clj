@@ -18,7 +18,7 @@
   (str "go-" id))
 
 (defn counted
-  "Returns a number with its noun, whose plural ends in s. Then follows `of-one` or `of-several`, such as a verb in the
+  "Returns a number with its noun, whose plural ends in s, and then `of-one` or `of-several`, such as a verb in the
   singular and in the plural.
 
       [(counted 1 \"thread\" [\" waits\" \" wait\"]) (counted 2 \"block\")]
@@ -66,7 +66,7 @@
       (channel-label channel))))
 
 (defn thread-name
-  "Returns the name of a thread. If it has none, as most virtual threads, its number is the name. All virtual threads of Skein
+  "Returns the name of a thread. If it has none, like most virtual threads, its number is the name. All virtual threads of Skein
   have one name, so their number follows it. `tid` is nil if the number is not known.
 
       [(thread-name \"\" 31) (thread-name \"skein-virtual\" 32)]
@@ -104,7 +104,7 @@
     (name (:state party :running))))
 
 (defn who
-  "Returns the name of a block or thread, and for a thread the block that it is known to run."
+  "Returns the name of a block or thread. For a thread, adds the block that it runs, if that is known."
   [{:keys [id name tid block]}]
   (if id (block-name id) (str (thread-name name tid) (when block (str ", which runs " (block-name block))))))
 
@@ -149,11 +149,11 @@
         waits))
 
 (defn for-ever
-  "Returns sentences on a thread, or the block that it runs, of which a heap file proves that it waits for ever."
+  "Returns sentences on a thread, or on the block that it runs, if a heap file proves that it waits for ever."
   [ix party]
   (str "No running code can reach that, so it waits for ever."
        (when (awaits-collected? ix party)
-         (str " The block that should give that result was collected before. If the inspector was on then, ./skein ps PID names it. If not, call"
+         (str " The block of that result was collected earlier. If the inspector was on then, ./skein ps PID names it. If not, call"
               " skein.inspect/start! at the start of the program, and run ./skein ps PID when it hangs again."))
        (some->> (seq (shape/children ix party)) of-children (str " "))))
 
@@ -175,7 +175,7 @@
       (seq timers) (str "A timer ends that in " (duration (first timers)) ".")
       (seq (shape/children ix block)) (of-children (shape/children ix block))
       (some :held-by waits) (str (waiting-party (some :held-by waits)) " is not known to wait.")
-      (others ix block) (str "Of the blocks, only " (others ix block) " could end that, judging by their locals.")
+      (others ix block) (str "Judging by their locals, only " (others ix block) " could end that.")
       (shape/deadline ix block) (str "The deadline of its scope is in " (duration (shape/deadline ix block)) ".")
       (some :foreign waits) "It is not known what could end that."
       :else "Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may.")))

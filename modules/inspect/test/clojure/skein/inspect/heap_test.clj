@@ -56,7 +56,7 @@
            cross (fn [name mine other] (daemon name (fn [] (locking mine (.countDown both) (.await both) (locking other)))))]
        (cross "locks-ab" a b)
        (cross "locks-ba" b a))
-     ;; Of these nothing may be said.
+     ;; Nothing may be reported on these.
      (def idle (chan))
      (def server (go-loop [] (when (<! idle) (recur))))
      (def awaits-the-server (daemon "awaits-the-server" (fn [] (<!! server))))
@@ -77,14 +77,14 @@
          (Thread/sleep 500)
          (when-not (= before now) (recur now))))
      (println "hung")
-     @(promise))) ; as a program does that is to stay alive
+     @(promise))) ; keeps the program alive
 
 (def ^:private roomy
-  "Options that keep the program's own collector from running: a heap file can't have blocks that were collected."
+  "Options that keep the program's own collector from running, because a heap file lacks the blocks that were collected."
   ["-XX:NewSize=250m" "-XX:MetaspaceSize=250m"])
 
 (def ^:private named
-  "The blocks that are proven: places and how many."
+  "The proven blocks: {place count}."
   {"(>! x 2)" 2, "(>! y 2)" 2, "(>! mine :ring)" 8})
 
 (defn- proven [text]
@@ -109,7 +109,7 @@
     (is (= 2 (count (filter #(str/starts-with? % "skein-worker") (threads text)))) "promises of blocks")
     (is (some #{"awaits-a-block-that-blocks"} (threads text)))
     (is (not (str/includes? text "collected before")))
-    (is (re-find #"thread awaits-a-deadlock waits for its result only, which the block will never give\.\n" text)))
+    (is (re-find #"thread awaits-a-deadlock waits for its result only, which will never come\.\n" text)))
   (testing "two virtual threads hold each other's locks"
     (is (re-find #"CERTAIN  thread \d+, NO_SOURCE_FILE:1 .*, waits for java\.util\.concurrent\.locks\.ReentrantLock, which thread \d+ holds\. thread \d+, " text)))
   (testing "two platform threads hold each other's monitors"
@@ -124,7 +124,7 @@
   (testing "unservable takes are counted"
     (is (= {"(<! (clojure.core/deref own))" 1, "(alts! [x y])" 1}
            (into {} (map (juxt (comp :form :site) :count)) (filter (comp #{:abandoned} :kind) (inspect/leaks snapshot))))))
-  (testing "nothing is said of the others"
+  (testing "nothing is reported on the others"
     (is (= {:parked 506, :running 2} (frequencies (map :state (inspect/blocks snapshot)))) "two blocks have blocked their threads")
     (is (= #{"awaits-the-server" "has-a-timer" "could-be-interrupted"}
            (into #{} (comp (remove :stuck?) (remove (comp :lock first :waits)) (map :name) (remove #(re-find #"pool|awaits-a-deadlock" %)))
@@ -231,12 +231,11 @@
         (let [size (.length file)]
           (doseq [length [(dec size) (- size 9) (quot size 2) 40]]
             (with-open [f (RandomAccessFile. file "rw")] (.setLength f length))
-            (is (= [1 "" (str "skein: " path " can't be read as a heap file: it is cut short: it ends at byte " length
-                              ", where there should be more.\n")]
+            (is (= [1 "" (str "skein: " path " can't be read as a heap file: it is cut short at byte " length ".\n")]
                    (run "ps" path))))))
       (doseq [text ["" "JAVA PROFILE" "no heap file, but some text that is long enough to be one"]]
         (spit file text)
-        (is (= [1 "" (str "skein: " path " can't be read as a heap file: it does not begin as a heap file does."
-                       " If it is a dump as text, write one that can be read: ./skein dump PID x.edn.\n")] (run "ps" path))))
+        (is (= [1 "" (str "skein: " path " can't be read as a heap file: it does not begin like a heap file."
+                       " If it is a text dump, write one that can be read: ./skein dump PID x.edn.\n")] (run "ps" path))))
       (finally (.destroy process) (.waitFor process) (io/delete-file file true)))
     (is (re-find #"there is no such process" (peek (run "ps" pid "--heap"))))))

@@ -39,7 +39,7 @@
 (deftest takes-that-pile-up
   (let [c (chan), ports (vec (repeatedly 800 #(go (<! c))))]
     (watched/eventually #(= 800 (count (inspect/blocks {:state :parked}))))
-    (is (re-find #"800 takes wait, of 1024 that may: 800 at lints_test\.clj:\d+ \(<! c\)" (told :pending)))
+    (is (re-find #"800 takes wait, of at most 1024: 800 at lints_test\.clj:\d+ \(<! c\)" (told :pending)))
     (a/close! c)
     (run! await-port ports)))
 
@@ -79,7 +79,7 @@
 
 (deftest steps-that-block-or-compute
   (let [in (chan), waits (go ((fn take-it [] (<!! in))))]
-    (is (re-find #"^go-\d+, .* has blocked its thread for .*, at lints_test\.clj:\d+ .*/take-it.*, waiting for chan-\d+\. Other blocks run meanwhile\. A block keeps its thread unless it waits by `<!`, `>!` or `alts!` in its own body\.$"
+    (is (re-find #"^go-\d+, .* has blocked its thread for .*, at lints_test\.clj:\d+ .*/take-it.*, waiting for chan-\d+\. Other blocks run meanwhile\. A block keeps its thread unless it waits with `<!`, `>!` or `alts!` in its own body\.$"
                  (told :blocked)))
     (a/close! in)
     (await-port waits))
@@ -93,7 +93,7 @@
     (run! await-port (cons blocked computing))))
 
 (defn- awaited?
-  "Returns whether the latch is down, for which it waits until then or until it is interrupted."
+  "Waits until the latch is down or the thread is interrupted. Returns whether the latch is down."
   [^CountDownLatch latch]
   (try (.await latch) true (catch InterruptedException _ false)))
 
@@ -106,13 +106,13 @@
                                 (<!! (chan)))
                               (catch clojure.lang.ExceptionInfo e (ex-message e))))]
     (testing "a full buffer without takes"
-      (is (re-find #"\(1/1 full\): nobody has taken from it for \d\.\d s, since .*\(>! full 2\), waits to put" (told :full))))
+      (is (re-find #"\(1/1 full\): nobody has taken from it for \d\.\d s: .*\(>! full 2\), waits to put" (told :full))))
     (testing "where a thread waits to put"
       (let [filled (doto (chan 1) (>!! 1))
             thread (a/thread (>!! filled 2))]
         (is (watched/eventually
               #(some (fn by-thread [{:keys [lint says]}]
-                       (and (= :full lint) (re-find #"nobody has taken from it for .*, since thread .*lints_test\.clj:\d+.*, waits to put\." says)))
+                       (and (= :full lint) (re-find #"nobody has taken from it for .*: thread .*lints_test\.clj:\d+.*, waits to put\." says)))
                      (inspect/lints))))
         (a/close! filled)
         (is (watched/eventually #(some (comp (partial re-find #"\(1/1 full\), closed: nobody has taken") :says) (inspect/lints))))
@@ -132,7 +132,7 @@
   (let [n (* 2 (.availableProcessors (Runtime/getRuntime)))
         threads (vec (repeatedly n #(Thread/startVirtualThread (fn [] (Pinning/touch)))))
         says (told :starved)]
-    (is (re-find #"^No virtual thread has got a carrier for \d+\.\d s\. They are held by .*thread \d+, Pinning\.java:\d+ skein\.inspect\.Pinning/Slow\.<clinit>" says))
+    (is (re-find #"^No virtual thread has got a carrier for \d+\.\d s\. The carriers are held by .*thread \d+, Pinning\.java:\d+ skein\.inspect\.Pinning/Slow\.<clinit>" says))
     (is (= :ran (await-port (go (<! (timeout 1)) :ran))) "blocks go on, on threads of the platform")
     (.countDown Pinning/RELEASE)
     (run! (fn [^Thread t] (.join t)) threads)

@@ -17,7 +17,7 @@
     (is (= ["thread main, waits for scope-7. No running code can reach that, so it waits for ever. The scope ends when its children have ended: go-2."]
            (says :scope)))))
 
-;; A channel in which it takes may be how the program stays alive; a put is not.
+;; A main thread that takes may only keep the program alive. A put has no such use.
 (deftest the-main-thread-may-not-wait-for-ever-to-put
   (let [says (fn says [& ops]
                (map :says (verdict/deadlocks {:heap "x.hprof"
@@ -61,7 +61,7 @@
     (is (= [] (suspects {} {:state :running :waits []})))))
 
 (defn- stuck-on
-  "Returns what is said of thread 1, which waits for ever in `channel`."
+  "Returns the report on thread 1, which waits for ever in `channel`."
   [channel]
   (map :says (verdict/deadlocks {:threads [{:name "hung" :tid 1 :stuck? true :waits [{:op :take :channel (:id channel)}]}]
                                  :channels [channel]})))
@@ -69,7 +69,7 @@
 (deftest verdict-mentions-a-block-collected-before
   (let [[says & others] (stuck-on {:id 7 :kind :result})]
     (is (nil? others))
-    (is (re-find #"waits for result-7\. No running code can reach that, so it waits for ever\. The block .* was collected before" says))
+    (is (re-find #"waits for result-7\. No running code can reach that, so it waits for ever\. The block of that result was collected earlier" says))
     (is (re-find #"skein\.inspect/start!" says) "and what to do")
     (is (= says (:says (why/why {:threads [{:name "hung" :tid 1 :stuck? true :waits [{:op :take :channel 7}]}] :channels [{:id 7 :kind :result}]} "hung")))
         "why says the same"))

@@ -36,7 +36,7 @@
     (is (re-find #"mult\.clj:\d+ .*, has waited [0-9.]+ s to put on chan-\d+ \(1/1 full\)\. Judging by their locals" (said-of-chain putter)))
     (is (= [[{:op :put :place 1}]]
            (for [{:keys [site waits]} (inspect/blocks {:state :parked}) :when (re-find #"mult\.clj" (:form site))] (map (fn wait [w] (dissoc w :channel)) waits))))
-    (is (re-find #"^chan-\d+ \(1/1 full\): nobody has taken from it for \d+\.\d s, since go-\d+, .* in mult\.clj:\d+ .*, waits to put\."
+    (is (re-find #"^chan-\d+ \(1/1 full\): nobody has taken from it for \d+\.\d s: go-\d+, .* in mult\.clj:\d+ .*, waits to put\."
                  (watched/eventually (fn told [] (some (fn full [l] (when (= :full (:lint l)) (:says l))) (inspect/lints))))))
     (a/close! in)
     (a/untap m audit)

@@ -55,7 +55,7 @@ public final class HeapFile {
     /**
      * Reads a file.
      *
-     * @throws IllegalArgumentException with the reason, when it is not a heap file or is cut short
+     * @throws IllegalArgumentException with the reason, if it is not a heap file or is cut short
      */
     public static HeapFile read(Path path) throws IOException {
         HeapFile file = new HeapFile(new MappedFile(path));
@@ -73,7 +73,7 @@ public final class HeapFile {
         String magic = "JAVA PROFILE 1.0.";
         if (bytes.size < 31 || !Arrays.equals(bytes.copy(0, magic.length()), magic.getBytes(StandardCharsets.US_ASCII)))
             throw new IllegalArgumentException(
-                    "it does not begin as a heap file does. If it is a dump as text, write one that can be read: ./skein dump PID x.edn.");
+                    "it does not begin like a heap file. If it is a text dump, write one that can be read: ./skein dump PID x.edn.");
         if (bytes.i4(19) != 8) throw new IllegalArgumentException("it is from a 32-bit JVM.");
         millis = bytes.i8(23);
         boolean ended = false;
@@ -143,8 +143,7 @@ public final class HeapFile {
                     index.put(id, at);
                     at += 18 + Type.SIZES[bytes.u1(at + 17)] * bytes.u4(at + 13);
                 }
-                default ->
-                    throw new IllegalArgumentException("it has a record of the kind " + tag + ", which is not known.");
+                default -> throw new IllegalArgumentException("it has a record of the unknown kind " + tag + ".");
             }
             bytes.need(at, 0);
         }
@@ -155,7 +154,7 @@ public final class HeapFile {
         return length;
     }
 
-    /** Reads the record of a class. Returns where it ends. */
+    /** Reads the record of a class. Returns where the record ends. */
     private long readClass(long id, long at) {
         Type type = new Type(id, bytes.i8(at + 21));
         types.put(id, type);
@@ -228,7 +227,7 @@ public final class HeapFile {
         return values;
     }
 
-    /** Returns whether the instance is of the class of that name, or of one beneath it. */
+    /** Returns whether the instance is of the class of that name, or of a subclass. */
     public boolean isA(long id, String name) {
         Type type = type(id);
         return type != null && type.isA(name);

@@ -14,7 +14,7 @@ final class MappedFile {
         private static final long serialVersionUID = 1;
 
         CutShort(long at) {
-            super("it is cut short: it ends at byte " + at + ", where there should be more.");
+            super("it is cut short at byte " + at + ".");
         }
     }
 
