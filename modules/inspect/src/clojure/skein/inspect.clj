@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect
-  "Shows which blocks and threads of this process wait, for whom, and which wait for ever.
+  "Shows which blocks and threads of this process wait, what they wait for, and which wait for ever.
 
   * `start!` `stop!` `on?` `level`
   * `snapshot` `blocks` `block` `channels` `threads` `scopes` `folds`: what exists now
@@ -53,7 +53,8 @@
   (.isOn (Registry/get)))
 
 (defn level
-  "Returns how much the inspector records. :off: nothing. :registry: who waits where. :events: also when each step began and ended."
+  "Returns how much the inspector records: :off for nothing, :registry for what waits where, or :events, which also records when each
+  step began and ended."
   []
   (let [registry (Registry/get)]
     (cond (.recorder registry) :events, (.isOn registry) :registry, :else :off)))
@@ -82,7 +83,7 @@
 
 (defn- check-on []
   (when-not (on?)
-    (error/fail! :skein/inspect-off "The inspector is off, and knows no blocks. Call (skein.inspect/start!) first." {})))
+    (error/fail! :skein/inspect-off "The inspector is off, so it knows no blocks. Call (skein.inspect/start!) first." {})))
 
 ;;;; Blocks, channels, threads
 
@@ -98,9 +99,9 @@
   - :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
   - :timers     how many timeouts have neither fired nor been closed
   - :memory     the heap in MB, with its garbage: {:used :max}
-  - :elsewhere  how many virtual threads wait that :threads does not have; only from heap files of JDK 24 and later
-  - :starved    nil, or if no virtual thread has got a carrier thread for 5 s or more, {:ms :threads}: the threads that hold the
-                carrier threads: {:name :tid :site}
+  - :elsewhere  how many waiting virtual threads are not in :threads; only from heap files of JDK 24 and later
+  - :starved    nil, or {:ms :threads} if no virtual thread has got a carrier thread for 5 s or more; :threads has those that hold
+                the carrier threads: {:name :tid :site}
   - :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024,
                 :groups `[{:blocks [id] :says text}]`}: sets of them that waited for one another when :prove of `deadlocks` found them
 
@@ -160,10 +161,10 @@
   - :cancellable? true if it is in a scope or a similar construct that could cancel it
   - :scope     the number of its innermost scope
   - :on        the thread of a step that has taken 500 ms or more: {:name :tid :state :site}; :state as in the JVM
-  - :refused   how many times in a row an operation has found one and the same port closed, until now
+  - :refused   how many operations in a row, up to the last one, have found the same port closed
 
   - options  :state, :op and :site \"orders.clj\" or \"orders.clj:31\": only matching blocks; :older-ms: blocks that have waited at
-             least so long; :sort by :age, :since or :runs, greatest first; :limit: at most so many"
+             least that long; :sort by :age, :since or :runs, greatest first; :limit: at most that many"
   ([] (blocks nil (snapshot)))
   ([x] (if (snapshot? x) (blocks nil x) (blocks x (snapshot))))
   ([options snapshot]
@@ -198,7 +199,7 @@
   "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}. :cancellable? is
   true if the thread is in a scope or a similar construct that could cancel it. :block is the block that it runs, if its step has
   taken 500 ms or more. Then come the platform threads that wait without a
-  limit for a lock that a thread holds. Their :waits is `[{:op :lock :lock name :held-by {:thread name :tid n}}]`. They have no :since-ms.
+  time limit for a lock that a thread holds. Their :waits is `[{:op :lock :lock name :held-by {:thread name :tid n}}]`. They have no :since-ms.
   Virtual threads that wait for locks are known only from heap files."
   ([] (threads (snapshot)))
   ([snapshot] (:threads (check-snapshot snapshot))))
@@ -260,7 +261,7 @@
   - :take :put  from a block or thread to the channel in which it waits
   - :lock       from a thread to the one that holds the lock for which it waits
   - :makes      from a channel to the block whose result it is
-  - :child      from a scope for whose end something waits to its children
+  - :child      from a scope whose end something waits for, to each of its children
   - :holds      from a block to a channel in its locals"
   ([] (graph (snapshot)))
   ([snapshot] (why/graph (check-snapshot snapshot))))
@@ -277,7 +278,7 @@
   - :kind     :deadlock; for a collected block also :lost-value or :no-clean-up; :locks
   - :says     the report as a sentence
 
-  options, or a snapshot
+  The argument is a snapshot, or options:
 
   - :prove  true: runs the garbage collector first. That proves a deadlock of blocks that nothing outside of it can reach. If a
             var, a thread or a timer holds one of the channels, some code could still use it, and nothing is proven.
@@ -315,7 +316,7 @@
   :scope that it is about.
 
   - :error:
-    - :pending           768 or more takes or puts wait in a channel, where at most 1024 may
+    - :pending           768 or more takes or puts wait in a channel; at most 1024 may
     - :nil-loop          a block has taken nil from one closed channel 1000 times in a row
     - :never-started     a block was made more than 5 s ago and has not begun
     - :dropped-error     no code has taken an exception
@@ -358,7 +359,7 @@
   (.mark (Registry/get)))
 
 (defn survivors
-  "Runs the garbage collector, and returns the blocks made since `mark` that have not ended, as `blocks` does. A block that waits
+  "Runs the garbage collector, and returns the blocks made since `mark` that have not ended, as maps of `blocks`. A block that waits
   for something that only it can reach is garbage, and is left out. Throws :skein/inspect-off."
   [mark]
   (check/that :skein/bad-option "mark of survivors" mark (Registry/isMark mark) "what (mark) has returned")
@@ -446,7 +447,7 @@
 (defn read-heap
   "Returns the snapshot in a heap file, such as `jcmd PID GC.heap_dump -all FILE` writes. The process that wrote the file needs no
   preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take the snapshot. It has no times. It has only blocks
-  that are parked or that a thread runs, and only scopes for whose end something waits. A thread has :stuck? true if the file shows
+  that are parked or that a thread runs, and only scopes whose end something waits for. A thread has :stuck? true if the file shows
   that no running code can reach what the thread waits for. Throws :skein/not-a-heap-file."
   [path]
   (heap/read-heap (str (check-path "path of read-heap" path))))
@@ -459,7 +460,7 @@
                (error/fail! :skein/not-a-dump (str path " is not a dump of the inspector: " why) {:path (str path)}))
         x (try (with-open [in (PushbackReader. (io/reader path))] (edn/read in))
                (catch IOException e (error/fail! :skein/not-a-dump (str "there is no dump " path ", or it can't be read (" (ex-message e) ").") {:path (str path)}))
-               (catch RuntimeException _ (fail "it is no EDN.")))]
+               (catch RuntimeException _ (fail "it is not EDN.")))]
     (cond
       (not (snapshot? x)) (fail "it holds no snapshot.")
       (not= snapshot/version (:skein/snapshot x)) (fail (str "its version is " (:skein/snapshot x) "."))

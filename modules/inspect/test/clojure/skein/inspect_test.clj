@@ -32,7 +32,7 @@
   (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
 
 (defn- parked
-  "Waits until `n` blocks of this file are parked; returns them by form."
+  "Waits until `n` blocks of this file are parked. Returns them by form."
   [n]
   (watched/eventually
     #(let [blocks (filter (partial watched/here? "inspect_test.clj") (inspect/blocks {:state :parked}))]
@@ -262,7 +262,7 @@
       (finally (.set context nil) (Hooks/conveyor nil)))))
 
 (defn- instances
-  "How many objects of the inspector's registry there are, from the JVM's own count after a collection."
+  "Returns how many objects of the inspector's registry there are, by the JVM's own count after a collection."
   []
   (let [server (ManagementFactory/getPlatformMBeanServer)
         text (.invoke server (ObjectName. "com.sun.management:type=DiagnosticCommand") "gcClassHistogram"
@@ -316,7 +316,7 @@
       (watched/eventually #(every? (comp #{:parked} :state) (inspect/blocks)))
       (is (.collect (Registry/get) 60000))
       (let [found (- (.collectedCount (Registry/get)) before)]
-        (is (<= (- made 100) found) "but for those that stood on a stack")))))
+        (is (<= (- made 100) found) "except for those that a stack still held")))))
 
 (deftest why-follows-the-chain
   (let [requests (inspect/label! (chan) "requests")
@@ -442,7 +442,7 @@
         (finally (.delete file))))
     (is (= :skein/not-a-dump (error-of #(inspect/read-dump "no/such/file.edn"))))
     (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^there is no dump no/such/file\.edn, or it can't be read" (inspect/read-dump "no/such/file.edn")))
-    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^README\.md is not a dump of the inspector: it is no EDN\.$" (inspect/read-dump "README.md")))
+    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^README\.md is not a dump of the inspector: it is not EDN\.$" (inspect/read-dump "README.md")))
     (a/close! c)
     (run! await-port ports)))
 

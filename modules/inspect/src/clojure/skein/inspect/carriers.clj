@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.carriers
-  "The virtual threads that hold their carriers while no other gets one.
+  "Finds the virtual threads that hold their carriers while no other virtual thread gets one.
 
   * `starved` for a snapshot
   * `holders` in a thread dump"

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.dump
-  "A snapshot as text for people, as JSON and as EDN. All three are written while they are made."
+  "A snapshot as text for people, as JSON and as EDN. All three are written piece by piece, and never held as one string."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
@@ -80,7 +80,8 @@
   (- (long (:since-ms block 0))))
 
 (defn- shown-state
-  "Returns the state of a block for people. A step is blocked if it waits or its thread does. A heap file may show that the wait is for ever."
+  "Returns the state of a block for people. A step is blocked if it waits or its thread does. A heap file may show that
+  the wait is for ever."
   [{:keys [state stuck?] :as block}]
   (cond stuck? :stuck
         (words/blocked? block) :blocked

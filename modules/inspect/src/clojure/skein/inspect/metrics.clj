@@ -15,7 +15,7 @@
   (let [n (frequencies xs)] (for [x all] [{label (name x)} (n x 0)])))
 
 (defn- families
-  "[[name type help [[labels value]]]]"
+  "Returns [[name type help [[labels value]]]]."
   [{:keys [blocks threads channels scopes folds collected timers] :as snapshot}]
   [["skein_blocks" "gauge" "Blocks that have not ended."
     (counted :state [:new :ready :running :parked] (map :state blocks))]

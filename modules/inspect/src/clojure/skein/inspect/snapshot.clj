@@ -83,7 +83,7 @@
     (.getSimpleName (class waiter))))
 
 (defn- party-of
-  "A frame or a thread as {:block id}, {:thread name :tid n}, or {:older site} of a block that was parked before the
+  "Returns a frame or a thread as {:block id}, {:thread name :tid n}, or {:older site} of a block that was parked before the
   inspector was on; nil for a block that has ended."
   [x]
   (if (instance? Thread x)
@@ -142,7 +142,8 @@
   (into [(.o0 f) (.o1 f) (.o2 f) (.o3 f) (.o4 f) (.o5 f)] (.more f)))
 
 (defn- slow-puts
-  "Returns [[port callback]], the puts that callbacks do for a block which waits in `port` until all are done, as a mult waits for its taps."
+  "Returns [[port callback]]: the puts that callbacks do for a block. The block waits in `port` until all are done, as a mult waits for
+  its taps."
   [frame port]
   (some (fn own [x] (gather/slow-puts x port)) (locals frame)))
 
@@ -159,7 +160,7 @@
         slow))
 
 (defn- holds
-  "Returns the channels in the frame's locals, or in vectors in these, in which a block or thread waits."
+  "Returns the channels in the frame's locals, or in vectors in the locals, in which a block or thread waits."
   [^Map views ^Frame f]
   (let [held (fn held [found x]
                (if-some [^View view (when (instance? Channel x) (.get views x))]
@@ -325,7 +326,8 @@
 ;;;; Snapshots
 
 (defn- asked
-  "Returns a live entry with its frame and the operations that it waits in, as [entry frame port arms slow-puts]; nil if it is garbage."
+  "Returns a live entry with its frame and the operations that it waits in, as [entry frame port arms slow-puts], or nil if the frame is
+  garbage."
   [^Entry e]
   (when-some [^Frame frame (.get e)]
     (let [port (Registry/port frame)]
