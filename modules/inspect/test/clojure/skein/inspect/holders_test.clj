@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.holders-test
-  "Odd places in which a program can hold a channel. Nothing may be said of a block that waits in it as long as something holds
-  it there; when the holder has gone, the block must be proven."
+  "Odd places in which a program can hold a channel. While something holds the channel, nothing may be reported on a block that waits
+  in it. When the holder has gone, the block must be proven."
   (:require
    [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! chan go timeout]]
@@ -39,7 +39,7 @@
   (.close (Socket. (InetAddress/getLoopbackAddress) (int port))))
 
 (defn- echo
-  "A process that writes what it reads."
+  "Starts a process that writes what it reads."
   ^Process []
   (.start (ProcessBuilder. ^java.util.List (list "cat"))))
 
@@ -143,7 +143,7 @@
     (fn [^WeakReference r] (let [^Thread hook (.get r)] (.removeShutdownHook (Runtime/getRuntime) hook) (.run hook)))]})
 
 (def ^:private gone
-  "{name hold}: places that hold a channel no more, or never did."
+  "{name hold}: places that no longer hold a channel, or never did."
   {:weak-reference (fn [serve] (WeakReference. serve))
    :phantom-reference (fn [serve] (PhantomReference. serve (ReferenceQueue.)))
    :entry-that-was-removed (fn [serve] (.put ^ConcurrentHashMap by-name :gone serve) (.remove ^ConcurrentHashMap by-name :gone) nil)
@@ -163,7 +163,7 @@
    :thread-that-was-never-started (fn [serve] (Thread. ^Runnable serve) nil)})
 
 (defn- waiting
-  "A block that waits in a channel which then only `hold` has. Returns [port kept]."
+  "Starts a block that waits in a channel that then only `hold` has. Returns [port kept]."
   [hold]
   (let [c (chan)]
     [(go (<! c)) (hold (fn serve [] (a/put! c :served)))]))

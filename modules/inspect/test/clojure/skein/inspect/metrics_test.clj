@@ -13,8 +13,8 @@
 (use-fixtures :each watched/fresh)
 
 (defn- parse
-  "{family {labels value}} of a text in the format of OpenMetrics, which it must follow line by line: a family has its type and
-  its help first, comes once, and ends before the next one; a counter's samples end in _total; the last line is # EOF."
+  "Returns {family {labels value}} of a text in the format of OpenMetrics. Throws if a line breaks the format: a family begins with its
+  type and its help, comes once, and ends before the next one. A counter's samples end in _total. The last line is # EOF."
   [text]
   (is (str/ends-with? text "\n# EOF\n"))
   (loop [[line & more] (str/split-lines text), families {}, current nil]

@@ -13,14 +13,14 @@
 (set! *warn-on-reflection* true)
 
 (defn run
-  "Runs a command; returns [exit-code out err]."
+  "Runs a command. Returns [exit-code out err]."
   [& args]
   (let [out (StringWriter.), err (StringWriter.)
         code (binding [*out* out, *err* err] (apply cli/run args))]
     [code (str out) (str err)]))
 
 (def class-path
-  "That of this process."
+  "The class path of this process."
   (System/getProperty "java.class.path"))
 
 (def without-inspect
@@ -29,7 +29,7 @@
             (remove #(re-find #"modules.inspect" %) (str/split class-path (re-pattern File/pathSeparator)))))
 
 (defn start
-  "Starts a program, a form, with a class path and options of Java; after ten minutes it is ended, which fails the test."
+  "Starts a program, which is a form, with a class path and options of Java. Ends it after ten minutes, which fails the test."
   ^Process [class-path program options]
   (let [^List command (concat [(str (System/getProperty "java.home") "/bin/java") "-Xmx300m"] options
                               ["-cp" class-path "clojure.main" "-e" (pr-str program)])

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.proofs
-  "`./skein proofs [MINUTES]`: 2000 random programs against a model, then each program of which nothing may be said, for so many
-  minutes each, with a proof each minute."
+  "`./skein proofs [MINUTES]`: 2000 random programs against a model. Then each healthy program for the given minutes, with a proof each
+  minute."
   (:require
    [clojure.test :as test]
    [skein.inspect.holders-test]
@@ -11,9 +11,9 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private rounds "Of so many programs at once." 4)
+(def ^:private rounds "How many times 500 programs run at once." 4)
 
-(def ^:private living "Where the programs are of which nothing may be said." '[skein.inspect.programs-test skein.inspect.holders-test])
+(def ^:private living "The namespaces of the healthy programs." '[skein.inspect.programs-test skein.inspect.holders-test])
 
 (defn- failures []
   (let [{:keys [fail error]} @test/*report-counters*] (+ (long fail) (long error))))
@@ -25,7 +25,7 @@
     (flush)))
 
 (defn -main
-  "Runs all; exits with 1 if something is wrong."
+  "Runs all. Exits with 1 if a check fails."
   [& [minutes]]
   (let [minutes (if minutes (parse-long minutes) 10)]
     (when-not (nat-int? minutes)

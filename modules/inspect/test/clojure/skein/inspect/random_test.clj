@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.random-test
-  "Random programs: what is proven is what a model finds that nobody can reach, and never more."
+  "Random programs: the proven blocks are exactly those that a model finds unreachable."
   (:require
    [clojure.test :refer [deftest is use-fixtures]]
    [clojure.test.check.generators :as gen]
@@ -23,7 +23,7 @@
     {:channels n :blocks blocks :held held}))
 
 (defn- start
-  "Runs the program; returns it with the entries of its blocks, how far each has got, and the channels that are held."
+  "Runs the program. Returns it with the entries of its blocks, how far each has got, and the channels that are held."
   [{:keys [channels blocks held] :as program}]
   (let [chs (vec (repeatedly channels chan))
         done (vec (repeatedly (count blocks) #(atom 0)))

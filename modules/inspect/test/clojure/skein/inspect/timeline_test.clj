@@ -23,7 +23,7 @@
 (use-fixtures :each recorded)
 
 (defn- block-of
-  "The number of the one block that is parked at `form`."
+  "Returns the number of the one block that is parked at `form`."
   [form]
   (watched/eventually #(some (fn [b] (when (= form (:form (:site b))) (:id b))) (inspect/blocks {:state :parked}))))
 
@@ -33,7 +33,7 @@
   (every? (fn [[a b]] (<= (+ (double (:at-us a)) (double (:us a))) (+ 0.001 (double (:at-us b))))) (partition 2 1 slices)))
 
 (defn- nested?
-  "Returns whether of two slices of a thread one is inside the other, or they are apart."
+  "Returns whether two slices of a thread are apart, or one is inside the other."
   [slices]
   (not= :crossed
         (reduce (fn [open {:keys [at-us us]}]

@@ -10,7 +10,7 @@
 (set! *warn-on-reflection* true)
 
 (defn fresh
-  "A fixture: the inspector is on and knows nothing yet."
+  "A fixture that runs the tests with an inspector that is on and knows nothing yet."
   [run]
   (inspect/stop!)
   (inspect/start!)
@@ -27,7 +27,7 @@
             (do (Thread/sleep 1) (recur)))))))
 
 (defn forms
-  "The places of blocks, as the forms at which they wait, sorted."
+  "Returns the forms at which blocks wait, sorted."
   [blocks]
   (sort (map (comp str :form :site) blocks)))
 

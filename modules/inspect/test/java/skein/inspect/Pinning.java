@@ -3,7 +3,7 @@ package skein.inspect;
 
 import java.util.concurrent.CountDownLatch;
 
-/** A class whose initializer waits, and so holds the carriers of all virtual threads that need the class. */
+/** A class whose initializer waits. All virtual threads that need the class hold their carriers meanwhile. */
 public final class Pinning {
     /** Ends the wait. */
     public static final CountDownLatch RELEASE = new CountDownLatch(1);

@@ -8,7 +8,7 @@ import clojure.lang.Var;
 import java.util.function.Supplier;
 
 /**
- * The bean by which another process inspects this one. The other process creates it by its name, over the JVM's attach
+ * The bean through which another process inspects this one. The other process creates it by its name, over the JVM's attach
  * mechanism. This process needs no preparation, as long as this class is on its class path.
  */
 public final class Bean implements BeanMBean {

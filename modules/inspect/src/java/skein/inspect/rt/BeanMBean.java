@@ -6,7 +6,7 @@ public interface BeanMBean {
     /** The bean's name. */
     String NAME = "skein.inspect:type=Inspector";
 
-    /** The version of the operations and of their results. Both processes must have the same. */
+    /** The version of the operations and of their results. Both processes must have the same version. */
     int VERSION = 2;
 
     /** Returns {@link #VERSION} of this process. */
@@ -28,6 +28,6 @@ public interface BeanMBean {
     /** Switches the inspector on, with or without recording the steps of blocks. */
     void record(boolean on);
 
-    /** Returns what blocks did in the last so many ms, see {@link Packing}. Needs {@link #record}. */
+    /** Returns what blocks did in the last {@code lastMillis} ms, see {@link Packing}. Needs {@link #record}. */
     byte[] timeline(long lastMillis);
 }

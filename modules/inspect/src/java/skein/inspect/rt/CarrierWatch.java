@@ -5,14 +5,14 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Checks that virtual threads get carrier threads. Each second the registry's clock starts a virtual thread that does nothing. If that thread has
- * not run, the clock counts its own ticks since then, so a time in which the whole process stood still does not count. If the carriers
- * have used next to no processor time meanwhile, they don't compute. Then threads that block hold all of them.
+ * Checks that virtual threads get carrier threads. Each second the registry's clock starts a virtual thread that does nothing. If that
+ * thread does not run, the clock counts its own ticks, so a time in which the whole process stood still does not count. If the carriers
+ * use next to no processor time meanwhile, they don't compute: blocked threads hold all of them.
  */
 public final class CarrierWatch {
     private static final int LOOKS_A_SECOND = 1000 / Registry.TICK_MILLIS;
 
-    /** The number of looks for which a virtual thread must have waited for a carrier. */
+    /** How many looks long a virtual thread must have waited for a carrier. */
     private static final int STARVED_LOOKS = 5 * LOOKS_A_SECOND;
 
     /** The processor time that idle carriers may have used meanwhile. */
@@ -51,7 +51,7 @@ public final class CarrierWatch {
         return nanos - computed;
     }
 
-    /** Returns for how many ms no virtual thread has got a carrier, although no carrier computes, or 0 if that is less than five seconds. */
+    /** Returns for how many ms no virtual thread has got a carrier although no carrier computes, or 0 if less than five seconds. */
     public long starvedMillis() {
         int n = looks;
         if (begun || n < STARVED_LOOKS || computes(false) > IDLE_NANOS || begun) return 0;

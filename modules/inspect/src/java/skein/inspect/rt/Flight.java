@@ -14,14 +14,14 @@ import skein.rt.schedule.Timeout;
 import skein.rt.watch.Sites;
 
 /**
- * The inspector's events for the JDK's flight recorder, if one records: long waits, blocks that were collected before they had
+ * The inspector's events for the JDK's flight recorder, if that records: long waits, blocks that were collected before they had
  * ended, and each second how many blocks there are. While a block waits there is no event object.
  */
 final class Flight {
     /** Shorter waits are not reported. */
     static final int PARK_TICKS = 20 / Registry.TICK_MILLIS;
 
-    /** A Java runtime can be made without the recorder. */
+    /** Whether the recorder exists: a custom Java runtime may lack it. */
     private static final boolean IS_THERE =
             ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Data as bytes, to be sent from one process to another: nil, booleans, whole numbers, doubles, strings, keywords, symbols,
+ * Packs data as bytes, to send it from one process to another: nil, booleans, whole numbers, doubles, strings, keywords, symbols,
  * maps, and collections, which come back as vectors.
  *
  * <p>A snapshot of 100,000 blocks is mostly maps with the same few sets of keys, and the same few places in the source. So

@@ -22,7 +22,7 @@ public final class Recorder implements Probe {
         SUSPENDED,
         /** The block has ended, and its last step is about to end. */
         FINISHED,
-        /** As FINISHED, by an exception. */
+        /** Like FINISHED, but by an exception. */
         FAILED
     }
 

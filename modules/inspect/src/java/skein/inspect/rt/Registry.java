@@ -35,7 +35,7 @@ import skein.rt.watch.Note;
  *   <li>RG1 No object here holds a frame. A frame's own note holds the ports of its last operation, and for an alts the
  *       values to put, until the next operation, the next step or the end of the block. The record of a waiting thread holds
  *       only what that thread holds too, and is removed when the wait ends.
- *   <li>RG2 An entry is in the list of its stripe exactly while its fate is LIVES.
+ *   <li>RG2 An entry is in the list of its stripe if and only if its fate is LIVES.
  *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it while it was in its list. The end of a block takes
  *       the entry out of the list while the frame is in use: a frame that ends reads its port and what can be cancelled of it
  *       after it has called {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED. A block
@@ -44,7 +44,7 @@ import skein.rt.watch.Note;
  *       order, so a mark may come out of it before the entries. But the collector clears all references before it enqueues one.
  * </ul>
  *
- * The collector proves which blocks wait for ever, because a block that can continue is reachable. The idea is Go's (golang/go#74609).
+ * The collector proves which blocks wait for ever, because a block that can continue is reachable. The idea is from Go (golang/go#74609).
  */
 public final class Registry implements Inspector, Runnable {
     /** How long a tick is. */
@@ -334,7 +334,7 @@ public final class Registry implements Inspector, Runnable {
     /**
      * Runs the garbage collector, and waits until its results have arrived.
      *
-     * @return false when it did not run within the time, as under -XX:+DisableExplicitGC, or the registry is off
+     * @return false if it did not run in time, as under -XX:+DisableExplicitGC, or the registry is off
      */
     public boolean collect(long timeoutMillis) throws InterruptedException {
         if (!isOn()) return false;
@@ -399,12 +399,12 @@ public final class Registry implements Inspector, Runnable {
         return new ArrayList<>(threads.values());
     }
 
-    /** Returns the port for which a block waits, or has asked last since it ran; several in a vector; null if it is not known. */
+    /** Returns the port that a block waits for, or asked last since it ran: a vector if there are several, or null if it is not known. */
     public static Object port(Frame frame) {
         return frame.note() instanceof Live live ? live.port : null;
     }
 
-    /** Returns how many of a block's last operations, all in a row and on one port, have found it closed. */
+    /** Returns how many operations of a block in a row, up to the last, have found the same port closed. */
     public static int refusals(Frame frame) {
         return frame.note() instanceof Live live ? live.refusals : 0;
     }
