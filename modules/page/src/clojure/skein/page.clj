@@ -47,7 +47,7 @@
     (.write (.getResponseBody exchange) body)))
 
 (defn- stream!
-  "Calls `events` with a function that sends a line, until `events` returns or the reader has gone."
+  "Calls `events` with a function that sends a line. Ends when `events` returns or the reader has gone."
   [exchange limits events]
   (begin! exchange 200 "text/event-stream" 0)
   (let [^OutputStream out (.getResponseBody ^HttpExchange exchange)]

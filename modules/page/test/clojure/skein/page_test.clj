@@ -154,7 +154,7 @@
       (run! #(.close ^Socket %) idle))))
 
 (defn- flood
-  "A route of streams that send as fast as their readers read. Each counts the latch down when it ends."
+  "Returns a route of streams that send as fast as their readers read. Each counts the latch down when it ends."
   [^CountDownLatch cut]
   (fn route [_]
     {:events (fn events [send!]

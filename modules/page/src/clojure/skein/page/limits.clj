@@ -13,7 +13,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:const ^:private max-requests "At once, with streams." 16)
+(def ^:const ^:private max-requests "The most requests at once, including streams." 16)
 (def ^:const ^:private max-streams 8)
 (def ^:const ^:private reading-ms "Time to send a request." 10000)
 (def ^:const ^:private replying-ms "Time to read a reply, or an event of a stream." 60000)
@@ -22,7 +22,7 @@
 (def ^:const ^:private max-wrong "Wrong tokens per minute." 20)
 
 (defn limits
-  "Returns the state of one server's limits. A test may give another :replying-ms."
+  "Returns the state of one server's limits. A test may set a different :replying-ms."
   [options]
   {:replying-ms (:replying-ms options replying-ms)
    :requests (Semaphore. max-requests)
