@@ -34,7 +34,7 @@
     (if (= 200 status) (json/read-str text :key-fn keyword) [status text])))
 
 (defn- fresh
-  "Like `data`, but takes a look before if one is due, as a page would."
+  "Like `data`, but first takes a look if one is due, as a page would."
   [console path]
   (ask console "/metrics")
   (data console path))

@@ -45,7 +45,7 @@
   {:q q :sort sort :from (whole from) :n (whole n)})
 
 (defn- tick
-  "The counts of the last look, in one line."
+  "Returns the counts of the last look, in one line of JSON."
   [{:keys [target actions]} {:keys [look history growth error]}]
   (str/replace
     (json-text {:name (:name target) :live (:live? target) :rev (:rev look) :at (:at-ms (:snapshot look)) :took (:took-ms look)

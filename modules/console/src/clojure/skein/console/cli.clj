@@ -36,12 +36,13 @@ x.json, or a heap file such as x.hprof.
                          (recur (next more) (assoc options :port port))
                          (stop "--port takes a number."))
       (str/starts-with? arg "-") (stop (str "there is no option " arg "; ./skein console --help lists the options."))
-      (:before options) (stop (str "console takes a target and an earlier file, and not also '" arg "'."))
+      (:before options) (stop (str "console takes a target and an earlier file, but also got '" arg "'."))
       (:target options) (recur more (assoc options :before arg))
       :else (recur more (assoc options :target arg)))))
 
 (defn run
-  "Runs the command with its arguments. Returns its exit code, 1 if it failed and 2 if it can't be called so, or a running console."
+  "Runs the command with its arguments. Returns its exit code, which is 1 if it failed and 2 if the arguments are wrong, or a
+  running console."
   [& args]
   (try
     (cond
@@ -49,7 +50,7 @@ x.json, or a heap file such as x.hprof.
       (some #{"--help" "-h"} args) (println usage)
       :else
       (let [given (options args)]
-        (when-not (:target given) (stop "console lacks a target for these options: the number of a process, HOST:PORT or a file."))
+        (when-not (:target given) (stop "these options need a target: the number of a process, HOST:PORT or a file."))
         (let [console (console/serve! given)]
           (println (:url console))
           (println "Open it in a browser on this machine. Ctrl-C ends it.")

@@ -43,8 +43,8 @@
         x (try (with-open [in (io/reader path :encoding "UTF-8")] (json/read in :key-fn keyword))
                (catch EOFException _ (fail "it ends too early."))
                (catch IOException e (fail (ex-message e)))
-               (catch Exception e (fail (str "it is no JSON (" (ex-message e) ").")))
-               (catch StackOverflowError _ (fail "it is nested too deep.")))]
+               (catch Exception e (fail (str "it is not JSON (" (ex-message e) ").")))
+               (catch StackOverflowError _ (fail "it is nested too deeply.")))]
     (cond
       (not (and (map? x) (:skein/snapshot x))) (fail "it holds no snapshot.")
       (not= snapshot/version (:skein/snapshot x)) (fail (str "its version is " (:skein/snapshot x) "."))

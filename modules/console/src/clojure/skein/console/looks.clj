@@ -86,7 +86,7 @@
       (and live? (neg? (- (long due-ns) (System/nanoTime))))))
 
 (defn look!
-  "Returns the state {:look :history :growth :error}. Takes a look before if one is due and no other thread is taking it."
+  "Returns the state {:look :history :growth :error}. First takes a look if one is due and no other thread is taking it."
   [{:keys [target state ^ReentrantLock lock] :as looks}]
   (when (and (due? @state (:live? target)) (.tryLock lock))
     (try (when (due? @state (:live? target)) (take-look! looks false))

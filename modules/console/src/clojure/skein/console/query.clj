@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console.query
-  "The filter of the page, one line such as `state:parked op:put age>5s -site:orders.clj:31 \"free text\"`.
+  "The filter of the page, a line such as `state:parked op:put age>5s -site:orders.clj:31 \"free text\"`.
 
-  * `predicate` makes a function out of it
+  * `predicate` turns it into a function
 
   | term | chooses |
   | --- | --- |
@@ -30,7 +30,7 @@
   (error/fail! :skein/bad-filter (str "The filter can't be read at \"" (subs text at) "\": " why) {:filter text :at at}))
 
 (defn- terms
-  "The terms of `text` as {:at :not? :key :value}; :key is nil for free text."
+  "Returns the terms of `text` as {:at :not? :key :value}; :key is nil for free text."
   [text]
   (let [m (re-matcher #"(-)?(?:([a-z]+)([:<>]))?(\"[^\"]*\"?|\S+)" text)]
     (loop [found []]
@@ -78,7 +78,7 @@
           waits)))
 
 (defn- free
-  "A function that finds text in a block's name, place or waits. Places are few, and looked through once each."
+  "Returns a function that finds text in a block's name, place or waits. Places are few, and each is searched once."
   [value ix]
   (let [holds? (holds value)
         at? (memoize (fn at? [site] (holds? (str (:file site) " " (words/place site)))))
@@ -97,7 +97,7 @@
 
 (defn- one-of [text {:keys [at value]} wanted]
   (or (wanted (keyword value))
-      (bad! text at (str "it is one of " (str/join ", " (sort (map name wanted))) "."))))
+      (bad! text at (str "the value must be one of " (str/join ", " (sort (map name wanted))) "."))))
 
 (defn- at
   "Returns a function that returns whether the place of a block satisfies `of-site?`, which is called once for each place."
@@ -117,7 +117,7 @@
     "parent:" (let [parent (str/replace value "go-" "")] (fn child? [b] (= parent (str (:parent b)))))
     (if (re-find #"[<>]$" key)
       (longer text term)
-      (bad! text (:at term) "there is no such term; there are state, op, site, ns, chan, parent, age and since. Quote a text with a colon."))))
+      (bad! text (:at term) "there is no such term; the terms are state, op, site, ns, chan, parent, age and since. Quote a text with a colon."))))
 
 (defn predicate
   "Returns a function of a block that returns whether the filter `text` chooses the block. `ix` is the index of its snapshot, see

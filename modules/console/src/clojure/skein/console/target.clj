@@ -25,7 +25,7 @@
         (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))))
 
 (def ^:private watched
-  "How many consoles look at this process, and whether its inspector was on before the first."
+  "How many consoles show this process, and whether its inspector was on before the first."
   (atom {:n 0}))
 
 (defn- watch! []
@@ -85,7 +85,7 @@
 
 (defn heap
   "Returns the heap of the process `pid`, a string, as a target that is not live. Calls `told` with a sentence, and then has the process
-  write a heap file, for which the process is paused. The file is deleted after it has been read. Throws :skein/not-inspectable, also
+  write a heap file. Meanwhile the process is paused. The file is deleted after it has been read. Throws :skein/not-inspectable, also
   if the heap has more than 4 GiB and `large?` is false."
   [pid large? told]
   (let [{:keys [paths close!]} (remote/connect pid)
@@ -95,7 +95,7 @@
                      (when (and (not large?) (< (long large-heap) (long used)))
                        (error/fail! :skein/not-inspectable
                                     (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would be paused for a minute or more. "
-                                         "With --large it writes its heap all the same.")
+                                         "Use --large to write it anyway.")
                                     {:pid pid}))
                      (told (str "Process " pid " is paused while it writes its heap, up to " (quot (long used) 1000000) " MB."))))]
     {:name (str "process " pid ", its heap")

@@ -249,7 +249,7 @@
       (waits "document.activeElement.id === 'q'")
       (b/type! page "parent:4")
       (b/key! page "Enter")
-      (waits "document.querySelector('main').textContent.includes('No block fits the filter.')")
+      (waits "document.querySelector('main').textContent.includes('No block matches the filter.')")
       (b/key! page "Escape")
       (b/key! page "?")
       (waits "document.querySelector('#help').open"))))

@@ -31,9 +31,9 @@
 
 (deftest bad-arguments-are-refused
   (are [code says args] (let [[result out err] (apply run args)] (and (= code result) (= "" out) (str/includes? err says)))
-    2 "skein: console lacks a target for these options" ["--prove"]
+    2 "skein: these options need a target" ["--prove"]
     2 "skein: there is no option --kill; ./skein console --help lists the options.\n" ["1" "--kill"]
-    2 "skein: console takes a target and an earlier file, and not also '3'.\n" ["1" "2" "3"]
+    2 "skein: console takes a target and an earlier file, but also got '3'.\n" ["1" "2" "3"]
     2 ":port" ["no-such-file.edn" "--port" "99999"]
     2 "--port takes a number" ["1" "--port"]
     2 "--port takes a number" ["1" "--port" "x"]

@@ -14,7 +14,7 @@
    :blocks (vec (repeat n {:id n :state :parked :site {:file "a.clj" :line 1} :waits []}))})
 
 (defn- target
-  "A target whose looks return `(look i)`, for i from 1. Counts the looks in `n`."
+  "Returns a target whose looks return `(look i)`, for i from 1. Counts the looks in `n`."
   [n look]
   {:live? true :look (fn [_] (look (swap! n inc)))})
 

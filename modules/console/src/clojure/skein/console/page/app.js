@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: one state, one stream of counts, and of the open view the data of the last look.
+// The page: one state, one stream of counts, and the data of the last look for the open view.
 
 import { ask, oneAtATime, stream } from './client.js';
 import { morph } from './morph.js';
@@ -74,8 +74,8 @@ function renderHead() {
       h('span', { class: `status ${kind}` }, word), h('span', { class: 'age' }, age())),
     c && h('div', { class: 'counts' },
       h('span', null, h('b', null, plural(c.blocks, 'block')), states.length ? `: ${states.join(', ')}` : ''),
-      c.collected ? h('span', { title: 'Blocks that no code could reach before they had ended' }, `${number(c.collected)} collected`) : null,
-      c.memory ? h('span', { title: 'Of the heap, garbage included' }, `heap ${number(c.memory.used)} of ${number(c.memory.max)} MB`) : null,
+      c.collected ? h('span', { title: 'Blocks that became unreachable before they had ended' }, `${number(c.collected)} collected`) : null,
+      c.memory ? h('span', { title: 'Heap in use, garbage included' }, `heap ${number(c.memory.used)} of ${number(c.memory.max)} MB`) : null,
       spark(tick.history)),
     h('div', { class: 'tools' },
       tick?.live ? h('button', { 'data-act': 'pause', title: 'Space' }, state.paused ? 'Resume' : 'Pause') : null,
@@ -174,7 +174,7 @@ const actions = {
 };
 
 const keys = [
-  ['1 – 9', 'the views'], ['j k ↓ ↑', 'from row to row'], ['Enter', 'open'], ['Esc', 'back'], ['/', 'filter'], ['Space', 'pause, resume'], ['?', 'this']];
+  ['1 – 9', 'the views'], ['j k ↓ ↑', 'from row to row'], ['Enter', 'open'], ['Esc', 'back'], ['/', 'filter'], ['Space', 'pause, resume'], ['?', 'this help']];
 
 const terms = [
   ['state:parked', 'new, ready, running or parked'], ['op:put', 'take or put'], ['site:orders.clj:31', 'a file, or a line of it'],

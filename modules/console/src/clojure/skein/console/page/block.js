@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block, or one channel: why it waits, for whom, and who waits for it.
+// One block, or one channel: why and for what it waits, and what waits for it.
 
 import { h, badge, none, number, plural, section, source, time, words } from './dom.js';
 import { buffer } from './tables.js';
@@ -35,10 +35,10 @@ export const block = {
     optional('It waits in', b['waits-in'], (cs) => h('ul', { class: 'plain' }, cs.map((c) =>
       h('li', null, `to ${c.op} `, c.op === 'put' ? 'on ' : 'from ', channelLine(c), c['in-queue'] ? `, number ${number(c['in-queue'])} in the queue` : '')))),
     b.chain?.length > 1 ? section('The chain of waits', h('ol', { class: 'chain' }, b.chain.map((c) => h('li', null, line(c))))) : null,
-    optional('Who waits for its result', b.awaited, (levels) => h('ol', { class: 'chain' }, levels.map((l) => h('li', null, l.map((w, i) => [i ? '; ' : '', line(w)]))))),
+    optional('Waiters for its result', b.awaited, (levels) => h('ol', { class: 'chain' }, levels.map((l) => h('li', null, l.map((w, i) => [i ? '; ' : '', line(w)]))))),
     optional('It holds channels in which somebody waits', b.holds, (cs) => h('ul', { class: 'plain' }, cs.map((c) => h('li', null, channelLine(c))))),
     optional('Made by', b['spawned-by']),
-    optional('It has made', b.made)],
+    optional('Blocks that it has made', b.made)],
 };
 
 const waiters = (title, rows, n) => n ? section(title, list(rows), n > rows.length ? none(`and ${number(n - rows.length)} more`) : null) : null;

@@ -16,7 +16,7 @@ const finding = (f, i) => h('article', { class: `finding ${f.rank}`, 'data-row':
   h('p', { class: 'says' }, words(f.says)),
   source(f.source));
 
-const ranks = 'Proven: no running code can reach it. Certain: threads wait for locks of each other. Suspected: it looks so, and may be wrong.';
+const ranks = 'Proven: no running code can reach it. Certain: threads wait for each other\'s locks. Suspected: it looks that way, but may be wrong.';
 
 export const problems = {
   title: 'Problems',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long tables: the page asks for the rows in view, and shows them in a box as high as all would be.
+// Long tables: the page asks for the rows in view, and shows them in a box that is as high as all rows together.
 
 import { h, none, number, plural, time } from './dom.js';
 
@@ -75,7 +75,7 @@ export const sites = {
   render: (d, r) => [subTabs(r), table('sites',
     [['Blocks', 'num'], ['States', 'states'], ['Oldest wait', 'num'], ['Place', 'place'], ['Form', 'form'], ['The oldest waits', 'waits'], ['Change', 'num change']], d,
     { q: r.params.q, sort: r.params.sort || 'since', sorts: { Blocks: 'count', 'Oldest wait': 'since' }, label: plural(d.total, 'place'), filterHint: blockHint,
-      empty: r.params.q ? 'No block fits the filter.' : 'There are no blocks.' },
+      empty: r.params.q ? 'No block matches the filter.' : 'There are no blocks.' },
     (g) => ({ key: `${g.file}:${g.line}:${g.column}:${g.form}`, href: `#/blocks?${new URLSearchParams({ q: siteQuery(g) })}`,
       cols: [number(g.count), states(g.states), time(g.since), g.place || '–', g.form || '–', g.waits || '–',
         g.grew ? `${g.grew > 0 ? '+' : '−'}${number(Math.abs(g.grew))}` : ''] }))],
@@ -87,7 +87,7 @@ export const blocks = {
   render: (d, r) => [subTabs(r), table('blocks',
     [['Block', 'name'], ['State', 'state'], ['For', 'num'], ['Place', 'place'], ['Form', 'form'], ['Waits', 'waits'], ['Steps', 'num runs'], ['Made by', 'parent']], d,
     { q: r.params.q, sort: r.params.sort || 'since', sorts: { Block: 'id', State: 'state', For: 'since', Place: 'site', Steps: 'runs' }, label: plural(d.total, 'block'),
-      filterHint: blockHint, empty: r.params.q ? 'No block fits the filter.' : 'There are no blocks.' },
+      filterHint: blockHint, empty: r.params.q ? 'No block matches the filter.' : 'There are no blocks.' },
     (b) => ({ key: b.id, href: `#/block/${b.id}`,
       cols: [b.name, b.state, time(b.since), b.place || '–', b.form || '–', b.waits || '–', number(b.runs), b.parent ? `go-${b.parent}` : '–'] }))],
 };
@@ -126,14 +126,14 @@ export const threads = {
 const party = (p) => [p.id ? h('a', { href: `#/block/${p.id}` }, p.name) : p.name, p.state && p.state !== 'done' ? `, ${p.state}` : '', p.place ? `, ${p.place}` : '', p.waits ? `, waits ${p.waits}` : ''];
 
 const ended = (s) => s.cancelled
-  ? `cancelled${s['cancelled-ms'] !== undefined && s['cancelled-ms'] !== null ? ` ${time(s['cancelled-ms'])} ago` : ''}${s.reason ? ` by ${s.reason === 'outside' ? 'what is around it' : s.reason}` : ''}`
+  ? `cancelled${s['cancelled-ms'] !== undefined && s['cancelled-ms'] !== null ? ` ${time(s['cancelled-ms'])} ago` : ''}${s.reason ? ` by ${s.reason === 'outside' ? 'something outside' : s.reason}` : ''}`
   : 'open';
 
 export const scopes = {
   title: 'Scopes',
   data: (get) => get('scopes'),
   render: (d) => [
-    h('p', { class: 'quiet' }, `${plural(d.total, 'open scope')} with a block in it, or a thread that waits in a channel. Those cancelled longest ago are first.`),
+    h('p', { class: 'quiet' }, `${plural(d.total, 'open scope')}. Only scopes with a block, or with a thread that waits in a channel, are shown. Those cancelled longest ago are first.`),
     d.total === 0 ? null : h('ol', { class: 'tree' }, d.rows.map((s, i) => {
       const li = h('li', { 'data-key': `s${s.id}`, 'data-row': i, tabindex: '0', class: s.cancelled ? 'cancelled' : null },
         h('p', null, h('b', null, `scope ${s.id}`), `, ${ended(s)}`, s.remaining !== null && s.remaining !== undefined ? `, ${time(s.remaining)} left` : '',

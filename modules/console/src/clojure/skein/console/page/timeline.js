@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What blocks did when, on a canvas: a row for each thread with its steps, or for each block with its steps and waits.
+// When blocks ran and waited, on a canvas: a row for each thread with its steps, or for each block with its steps and waits.
 
 import { h, none, number, plural, time, words } from './dom.js';
 
@@ -65,7 +65,7 @@ function draw(canvas, d, by) {
 }
 
 const said = (s) => `go-${s.block} ${s.kind === 'run' ? 'ran' : 'waited'} for ${micros(s.us)}${s['open?'] ? ' so far' : ''}, from ${micros(s['at-us'])} on` +
-  `${s.place ? `, ${s.kind === 'run' ? 'behind' : 'at'} ${s.place}` : ''}${s.thread ? `, on ${s.thread} ${s.tid}` : ''}${s.ended ? `. It has ended${s.ended === 'failed' ? ' with an exception' : ''}` : ''}.`;
+  `${s.place ? `, ${s.kind === 'run' ? 'after' : 'at'} ${s.place}` : ''}${s.thread ? `, on ${s.thread} ${s.tid}` : ''}${s.ended ? `. It has ended${s.ended === 'failed' ? ' with an exception' : ''}` : ''}.`;
 
 export const zoom = (factor, shift = 0) => {
   const wide = view.to - view.from;
@@ -95,7 +95,7 @@ export const timeline = {
       h('p', { class: 'sub' }, link('threads'), link('blocks'),
         h('button', { 'data-act': 'again' }, 'Newest'), h('button', { 'data-act': 'zoom', 'data-by': '0.5' }, 'Closer'), h('button', { 'data-act': 'zoom', 'data-by': '2' }, 'Further'),
         h('button', { 'data-act': 'zoom', 'data-shift': '-0.3' }, 'Earlier'), h('button', { 'data-act': 'zoom', 'data-shift': '0.3' }, 'Later')),
-      h('p', { class: 'quiet' }, `${plural(d.total, 'step or wait', 'steps and waits')} in ${time(d['last-ms'])}${d.total > d.slices.length ? `; the longest ${number(d.slices.length)} are drawn` : ''}. Strong: it runs. Pale: it waits. Click one for details.`),
+      h('p', { class: 'quiet' }, `${plural(d.total, 'step or wait', 'steps and waits')} in ${time(d['last-ms'])}${d.total > d.slices.length ? `; the longest ${number(d.slices.length)} are drawn` : ''}. Strong colour: running. Pale: waiting. Click one for details.`),
       h('p', { class: 'says', role: 'status' }, chosen ? words(said(chosen)) : ''),
       d.slices.length ? h('div', { class: 'canvas', 'data-key': 'canvas' }, h('canvas', { id: 'timeline', role: 'img', 'aria-label': `Steps, ${by} as rows` })) : none('No block has run.')];
   },

@@ -15,7 +15,7 @@
 (set! *warn-on-reflection* true)
 
 (defn counts
-  "Returns the counts for the head of the page. Of a heap they are those that ps prints; :listed leaves out the blocks that no code can reach."
+  "Returns the counts for the head of the page. For a heap they are those that ps prints; :listed leaves out the blocks that no code can reach."
   [{:keys [snapshot deadlocks lints]} growth]
   (let [{:keys [blocks threads channels scopes timers memory collected heap]} snapshot
         gone (long (:count collected 0)), stuck (if heap gone 0)
@@ -36,7 +36,7 @@
       (pos? n) (if (= 1 n) "One wait can never end." (str n " waits can never end."))
       (pos? (long wrong)) (if (= 1 wrong) "There is one error." (str "There are " wrong " errors."))
       (pos? (long maybe)) (if (= 1 maybe) "One thing looks wrong." (str maybe " things look wrong."))
-      (zero? (long blocks)) "No blocks are seen."
+      (zero? (long blocks)) "The inspector sees no blocks."
       (ranks "info") (str "Nothing is known to be wrong; see the note" (when (< 1 (long (ranks "info"))) "s") ".")
       :else (str "Nothing looks wrong" (when partly? " in what is seen so far") "."))))
 
@@ -50,7 +50,7 @@
         {:headline (headline (counts look growth) (:was-off? snapshot))
          :unproven (or unproven
                        (when (:was-off? snapshot)
-                         (str "The inspector of this process was off until you came. It sees a block at the block's next step; "
+                         (str "The inspector of this process was off until this console started. It sees a block after the block's next step; "
                               "./skein ps PID --heap and heap files show older ones too.")))
          :findings (vec (take 8 findings))
          :more (max 0 (- (count findings) 8))

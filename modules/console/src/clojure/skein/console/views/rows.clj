@@ -20,7 +20,7 @@
     {:total (count rows) :from from :rows (mapv f (subvec rows from to))}))
 
 (defn oldest-first
-  "A sort key for waiting blocks and threads: the oldest wait is first."
+  "Returns a sort key for waiting blocks and threads: the oldest wait is first."
   [party]
   (- (long (:since-ms party 0))))
 

@@ -22,9 +22,9 @@
 
 (deftest overview-without-findings
   (is (= "Nothing looks wrong." (:headline (overview/overview @ten [] (constantly nil)))))
-  (is (= "No blocks are seen." (:headline (overview/overview (look {}) [] (constantly nil)))))
+  (is (= "The inspector sees no blocks." (:headline (overview/overview (look {}) [] (constantly nil)))))
   (is (= "Nothing looks wrong in what is seen so far." (:headline (overview/overview (look {:was-off? true :blocks [{:id 1 :state :running}]}) [] (constantly nil)))))
   (is (= "Nothing is known to be wrong; see the note."
          (:headline (overview/overview (look {:blocks [{:id 1 :state :running :since-ms 2000 :on {:name "w" :tid 7 :state :waiting}}]}) [] (constantly nil)))))
-  (is (re-find #"was off until you came" (:unproven (overview/overview (look {:was-off? true}) [] (constantly nil)))))
+  (is (re-find #"was off until this console started" (:unproven (overview/overview (look {:was-off? true}) [] (constantly nil)))))
   (is (= [10 9 8] (map :block (:oldest (overview/overview @ten [] (constantly nil)))))))

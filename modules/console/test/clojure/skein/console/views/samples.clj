@@ -9,7 +9,7 @@
 (def now "When the looks were taken." 1790000000000)
 
 (defn block
-  "A parked block."
+  "Returns a parked block."
   [id more]
   (merge {:id id :state :parked :site {:file "a.clj" :line (mod id 2) :form "(<! c)"} :waits [{:op :take :channel 7 :place 1}]
           :since-ms (* 1000 (long id)) :age-ms (* 2000 (long id)) :runs (long (- 100 (long id)))}
