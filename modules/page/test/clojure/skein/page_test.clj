@@ -40,7 +40,7 @@
     (.flush out)))
 
 (defn- ask
-  "Sends a request with headers; returns [status all-that-came]."
+  "Sends a request with headers. Returns [status reply]."
   [server request headers]
   (with-open [socket (connect server)]
     (apply send! socket (str request " HTTP/1.1") (concat ["Connection: close"] headers [""]))
@@ -110,7 +110,7 @@
     (let [wrong (fn [] (first (ask s "GET /api/data" [(host s) "Authorization: Bearer x"])))]
       (is (= (repeat 20 403) (repeatedly 20 wrong)))
       (is (= 429 (wrong)))
-      (is (= 200 (first (ask s "GET /api/data" [(host s) (bearer s)]))) "who has the token is not shut out"))))
+      (is (= 200 (first (ask s "GET /api/data" [(host s) (bearer s)]))) "a user with the token is not shut out"))))
 
 (defn- stream! [s]
   (let [socket (connect s)]
@@ -167,7 +167,7 @@
     (try
       (let [idle (vec (repeatedly 8 #(stream! s)))]
         (is (.await cut deadline-ms TimeUnit/MILLISECONDS) "all eight have ended")
-        (loop [] ; others may come, as soon as the eighth is counted as ended
+        (loop [] ; new ones may come as soon as the eighth is counted as ended
           (let [[socket status] (stream! s)]
             (.close ^Socket socket)
             (when (not= "HTTP/1.1 200" status) (recur))))

@@ -13,7 +13,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- run
-  "Runs the command; returns [result out err]."
+  "Runs the command. Returns [result out err]."
   [& args]
   (let [out (StringWriter.), err (StringWriter.)
         result (binding [*out* out, *err* err] (apply cli/run args))]

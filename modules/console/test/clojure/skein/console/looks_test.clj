@@ -68,7 +68,7 @@
         l (looks/looks (target n (fn [i] (.countDown begun) (.await go-on 30 TimeUnit/SECONDS) (snapshot i))))
         first-look (future (looks/look! l))]
     (is (.await begun 30 TimeUnit/SECONDS))
-    (is (nil? (:look (looks/look! l))) "who comes meanwhile does not wait")
+    (is (nil? (:look (looks/look! l))) "a second caller does not wait")
     (.countDown go-on)
     (is (= 1 (:rev (:look @first-look)) @n))))
 

@@ -84,15 +84,15 @@
         (is live?)
         (is (= (System/getProperty "user.dir") (str (.normalize (.toPath (io/file (first (paths))))))))
         (loop [] (when-not (some #{"(a/<! (a/timeout 20))"} (forms)) (recur)))
-        (is (not-any? #{"(a/<! c)"} (forms)) "it was parked before anybody looked, and has no step")
+        (is (not-any? #{"(a/<! c)"} (forms)) "it was parked before the first look, and has taken no step")
         (is (:was-off? (look true)) "however often it has looked")
         (let [before (paths)]
           (is (= :skein/not-inspectable (try (timeline 1000) (catch ExceptionInfo e (:skein/error (ex-data e))))))
-          (is (= before (paths)) "what it refuses does not hide its source"))
+          (is (= before (paths)) "a refusal does not hide its source"))
         (record!)
         (loop [] (when (empty? (:slices (timeline 1000))) (recur)))
         (close!)
-        (is (:was-off? (remote/snapshot-of (str (.pid process)) false)) "the console had switched it on, and so has switched it off")
+        (is (:was-off? (remote/snapshot-of (str (.pid process)) false)) "the console had switched it on, so it has switched it off")
         (let [second-one (target/target (str (.pid process)))]
           ((:look second-one) false)
           ((:close! second-one))
