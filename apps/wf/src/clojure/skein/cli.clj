@@ -6,7 +6,7 @@
   - `-main`  the same on the process's streams, then exits
 
   Exit codes: 0 when all went well, 1 when Skein failed, 2 when the arguments or an input were wrong. Errors are one line each
-  on standard error; `--trace` adds the stack trace. A reader that closes the pipe early ends a command quietly."
+  on standard error; `--trace` adds the stack trace. If the reader closes the pipe early, the command ends quietly."
   (:require
    [skein.cli.options :as options]
    [skein.cli.wf :as wf]
@@ -19,7 +19,7 @@
 (set! *warn-on-reflection* true)
 
 (def version
-  "The version of Skein; a test holds it equal to pom.xml's."
+  "The version of Skein. A test checks that pom.xml has the same one."
   "0.1.0-SNAPSHOT")
 
 ;;;; sample-log
@@ -148,14 +148,14 @@ example:
 (defn- help [command {:keys [out]}]
   (if-let [text (if command (:help (commands command)) general-help)]
     (do (write-text out text) 0)
-    (options/fail! (str "no command " (error/preview command) " to help with; there are wf and sample-log"))))
+    (options/fail! (str "unknown command " (error/preview command) "; the commands are wf and sample-log"))))
 
 (defn- dispatch [command arguments streams]
   (cond
     (contains? commands command) (run-command command arguments streams)
     (contains? #{nil "help" "--help" "-h"} command) (help (first arguments) streams)
     (= command "--version") (print-version streams)
-    :else (options/fail! (str "no command " (error/preview command) "; there are wf, sample-log and help"))))
+    :else (options/fail! (str "unknown command " (error/preview command) "; the commands are wf, sample-log and help"))))
 
 ;;;; Failures
 

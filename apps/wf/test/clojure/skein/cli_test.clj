@@ -299,8 +299,8 @@
            ["sample-log" "1" "--seed" "x"] "skein sample-log: --seed must be a whole number, not \"x\" (see: skein sample-log --help)"
            ["sample-log" "10Q"] (str "skein sample-log: \"10Q\" is not a size; write a number of bytes, or one with K, M, G or T,"
                                      " such as 500, 10M or 2.5G, up to 1024T")
-           ["fw"] "skein: no command \"fw\"; there are wf, sample-log and help (see: skein --help)"
-           ["help" "fw"] "skein: no command \"fw\" to help with; there are wf and sample-log (see: skein --help)"}
+           ["fw"] "skein: unknown command \"fw\"; the commands are wf, sample-log and help (see: skein --help)"
+           ["help" "fw"] "skein: unknown command \"fw\"; the commands are wf and sample-log (see: skein --help)"}
           :let [{:keys [code] :as failed} (apply run arguments)]]
     (is (= [2 message] [code (failure-line failed)]) (pr-str arguments))))
 

@@ -49,8 +49,8 @@
        (catch IllegalStateException _ nil)))
 
 (defn- shaper
-  "Returns a function that returns how to change the tallies of a query for `view`. Its result is the same function until the view wants
-  another order."
+  "Returns the :shape of `live`: a function without arguments that returns the function that adapts tallies to `view`. That is the same
+  function until the view wants another order."
   [view approx?]
   (let [shape (memoize (fn shape [sorts] (partial screen/shaped {:sorts sorts})))]
     (fn shape-now [] (shape (if approx? {} (:sorts @view))))))

@@ -66,7 +66,7 @@
       :else [option spec (parse (first more) option) (rest more)])))
 
 (defn- add-option
-  "Returns the options with another one, of `spec`. Throws if an option that takes one value has got two."
+  "Adds an option of `spec` to `options`. Throws if an option that takes one value gets two different ones."
   [options {:keys [key parse many? list?]} option value]
   (let [before (options key)]
     (assoc options key (cond

@@ -5,7 +5,7 @@
   - `check!`            throws if writing one would lose data
   - `write-text!`       writes one
   - `with-line-sink`    opens one for malformed lines
-  - `start-lines!`      makes that one empty"
+  - `start-lines!`      empties that one"
   (:require
    [clojure.string :as str]
    [skein.cli.options :as options]
@@ -27,7 +27,8 @@
 (def ^:private no-options (make-array LinkOption 0))
 
 (defn- same-file?
-  "Returns whether two paths name the same file, by whatever links. Devices such as /dev/null keep nothing that could be lost."
+  "Returns whether two paths name the same file, even through links. False for devices such as /dev/null, which keep nothing that could
+  be lost."
   [^String a ^String b]
   (let [a (path-of a)
         b (path-of b)]
@@ -49,7 +50,7 @@
 
 (defn check!
   "Throws :skein/bad-option when an output of `options` is an input at `paths`, is the same file as another output, has no name,
-  or would replace saved counts that are not added to."
+  or would replace saved counts without adding to them."
   [{:keys [malformed html save with]} paths]
   (let [outputs (into {} (filter val) {"--malformed" malformed, "--html" html, "--save" save})]
     (doseq [[option output] outputs]
@@ -93,6 +94,6 @@
     (f nil)))
 
 (defn start-lines!
-  "Makes the file of a sink empty; no effect on nil."
+  "Empties the file of `sink`. Does nothing if `sink` is nil."
   [^LineSink sink]
   (when sink (.start sink)))

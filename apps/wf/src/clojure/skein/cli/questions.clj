@@ -30,7 +30,7 @@
 
 (def ^:private rows-served
   "How many rows of a tally the page of --serve has, unless --top asks for more. With --follow it has fewer, because the page is
-  made again and again."
+  made many times."
   {:follow 1000, :once 10000})
 
 (def ^:const approx-keys
@@ -130,7 +130,7 @@
 
 (defn with-plan-options
   "Calls `f` with the options that `skein.wf.analysis/analyse` takes, and with a function that puts the user's own
-  tallies into a result. The file for malformed lines is begun each time that reading begins, after the query has been
+  tallies into a result. Empties the file for malformed lines each time that reading begins, after the query has been
   checked."
   [{:keys [approx? malformed on-start] :as options} {:keys [notes]} f]
   (let [{:keys [sinks add-to own]} (own options)]
@@ -147,8 +147,8 @@
            (or add-to identity))))))
 
 (defn write-all!
-  "Writes a result to standard output and, with --html, as a page, and notes about it to standard error. If the options have a function
-  `:show`, it gets the result instead of standard output."
+  "Writes a result to standard output, with --html also as a page, and notes about it to standard error. If the options have a function
+  `:show`, that gets the result instead of standard output."
   [result {:keys [html show malformed] :as options} {:keys [out err notes]}]
   (if show (show result) (write-result result options out))
   (when html (write-html! html result))

@@ -71,7 +71,7 @@
     (cond-> view (char? key) (update :filter str key))))
 
 (defn- scroll
-  "Moves by rows in an open tally, else from tally to tally."
+  "Scrolls by rows in an open tally, otherwise moves from tally to tally."
   [{:keys [open?] :as view} tallies by]
   (if open?
     (let [n (count (:rows (nth tallies (:panel view))))]
@@ -132,7 +132,7 @@
   (cons (first lines) (cons (str (if chosen? "> " "  ") (second lines)) (drop 2 lines))))
 
 (defn- overview
-  "Shows as many tallies as fit, the selected one among them. Each has its first rows, or its last if it is over time."
+  "Shows as many tallies as fit, including the selected one. Each has its first rows, or its last ones if it is over time."
   [tallies {:keys [panel sorts]} room draw]
   (let [n (max 1 (min (count tallies) (quot room (+ (long tally-lines) (long least-rows)))))
         rows (max 1 (- (quot room n) (long tally-lines)))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.serve
-  "`skein wf --serve`: the report as a page for the user of this machine, by `skein.page`.
+  "`skein wf --serve`: serves the report as a page to the user of this machine, by `skein.page`.
 
   - `run`   serves it until the process is interrupted
 
@@ -66,7 +66,7 @@
        (catch InterruptedException _ nil)))
 
 (defn run
-  "Serves the report on the logs at `paths` until the process is interrupted, or this thread. Returns the exit code.
+  "Serves the report on the logs at `paths` until the process or this thread is interrupted. Returns the exit code.
 
   count-once  a function of the options that counts the logs, and calls the function :show of the options with the result"
   [paths {:keys [follow? port] :as options} {:keys [out ^PrintStream notes] :as streams} count-once]

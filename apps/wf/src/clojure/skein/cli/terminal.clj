@@ -18,7 +18,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- terminal?
-  "Returns whether there is a terminal: the launcher sets a property, and on Linux the process can find out itself."
+  "Returns whether there is a terminal. The launcher sets a property; without it the process can find out itself on Linux."
   [^String property fd]
   (if-let [told (System/getProperty property)]
     (= told "true")
@@ -90,7 +90,7 @@
     (when (< 32 first-byte 127) (char first-byte))))
 
 (defn keys!
-  "Calls `on-key`, on a thread that does not keep the process alive, with each key that is pressed: a character, or :up :down :left :right
+  "Calls `on-key`, on a daemon thread, with each key that is pressed: a character, or :up :down :left :right
   :page-up :page-down :home :end :enter :escape :backspace."
   [on-key]
   (let [in (PushbackInputStream. (FileInputStream. "/dev/tty"))
@@ -110,6 +110,6 @@
        (catch IllegalArgumentException _ nil)))
 
 (defn color?
-  "Returns whether the text that `options` ask for is to be in color."
+  "Returns whether `options` ask for text in color. By default that is so on a terminal."
   [{:keys [color]}]
   (case color "always" true, "never" false, (output?)))

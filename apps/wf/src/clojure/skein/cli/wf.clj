@@ -120,7 +120,7 @@ tallies:
   --percentiles bytes,time   columns with the 50th, 90th, 95th and 99th percentiles
   -e FORM              a Clojure function from a line's fields to a key, such as
                        -e '(fn [{:keys [url]}] (count url))'; about four times as slow as --by
-  --tallies FILE       the same from a Clojure file
+  --tallies FILE       such functions from a Clojure file
 
 conditions (all must hold; of a list, or of the same option with several lists, one suffices):
   --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
@@ -135,10 +135,10 @@ conditions (all must hold; of a list, or of the same option with several lists, 
 
 output:
   --format FORMAT      text (default), json, edn or csv
-  --html FILE          also writes one page with plots
+  --html FILE          also writes the report as one page with plots
   --serve              serves the report as a page to your browser on this machine, until Ctrl-C;
                        with --follow the page is kept up to date
-  --port N             the port of --serve; any free one if not given
+  --port N             the port of --serve; by default any free one
   --color WHEN         auto (default), always or never
   --malformed FILE     writes the lines that do not fit the format
   --follow             keeps the report on the terminal up to date as the log grows
@@ -150,7 +150,7 @@ output:
   --workers N          threads, default one per core
   --spark MASTER       counts on a Spark cluster, such as spark://host:7077, which reads the files
   --keep-going         reports the other files if one can't be read (the exit code is still 2)
-  --config FILE        reads options from a file, one on a line; the command line replaces them
+  --config FILE        reads options from a file, one a line; those on the command line win
   --quiet              prints only errors on standard error
   --trace              shows the stack trace of an error
   --help, -h           this text
@@ -193,14 +193,14 @@ that can't be read, 130 interrupted.
 (defn- preset [{:keys [preset] :as options} prepared]
   (let [questions (sort (question-options options))]
     (when (and (= preset "wf2") (seq questions))
-      (options/fail! (str "--preset wf2 has its own questions, so it can't be combined with " (first questions))))
+      (options/fail! (str "--preset wf2 makes a fixed report, so it can't be combined with " (first questions))))
     (or preset
         (if (and (empty? questions) (seq prepared) (every? wide-finder-log? prepared)) "wf2" "site"))))
 
 ;;;; Wide Finder 2
 
 (defn- load-questions
-  "Returns a public function of skein.cli.questions, which takes a while to load."
+  "Returns a public function of skein.cli.questions. Loads that namespace, which takes a while."
   [function]
   (requiring-resolve (symbol "skein.cli.questions" function)))
 
@@ -226,7 +226,7 @@ that can't be read, 130 interrupted.
 ;;;; The command
 
 (defn- say-repeated!
-  "Prints a note on files that count more than once, which may be a mistake, such as a pattern and a name."
+  "Prints a note on files that are given more than once, by a pattern and a name for example: that may be a mistake."
   [paths notes]
   (doseq [path (paths/repeated paths)]
     (when (= path "-") (options/fail! "standard input can be read only once, so there can be only one -"))
@@ -257,19 +257,19 @@ that can't be read, 130 interrupted.
 (defn- check-serve!
   "Throws :skein/bad-option for options that can't be combined with --serve."
   [{:keys [serve? port preset format html spark]}]
-  (when (and port (not serve?)) (options/fail! "--port is the port of --serve; give --serve, too"))
+  (when (and port (not serve?)) (options/fail! "--port is the port of --serve; add --serve"))
   (when serve?
     (when format (options/fail! "--serve shows the report as a page, so it can't be combined with --format; run the command again for a file"))
     (when html (options/fail! "--serve shows the report as a page, so it can't be combined with --html; run the command again for a file"))
-    (when (= preset "wf2") (options/fail! "--preset wf2 has its own questions, so it can't be combined with --serve"))
+    (when (= preset "wf2") (options/fail! "--preset wf2 makes a fixed report, so it can't be combined with --serve"))
     (when spark (options/fail! "--serve counts on this machine, so it can't be combined with --spark"))))
 
 (defn- check-spark!
   "Throws :skein/bad-option for options that can't be combined with --spark."
   [{:keys [follow? malformed workers]} paths]
   (when follow? (options/fail! "--follow watches files of this machine, so it can't be combined with --spark"))
-  (when malformed (options/fail! "--malformed writes lines in their order, which no executor knows, so it can't be combined with --spark"))
-  (when workers (options/fail! "--workers is about the threads of this machine; the cluster's own settings say how many tasks --spark runs at once"))
+  (when malformed (options/fail! "--malformed writes lines in order, and executors don't know the order, so it can't be combined with --spark"))
+  (when workers (options/fail! "--workers sets the number of threads on this machine; with --spark, the cluster's settings say how many tasks run at once"))
   (when (some #{"-"} paths) (options/fail! "- is the standard input of this process, which no executor can read; give --spark files")))
 
 (defn run

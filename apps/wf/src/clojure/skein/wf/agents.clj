@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.agents
-  "Which program and which system a user agent names, by the table of the ua-parser project.
+  "Finds the program and the system that a user agent names, by the table of the ua-parser project.
 
   - `browser`, `system`   text of a User-Agent header -> name"
   (:import

@@ -46,7 +46,7 @@
             prepared)))
 
 (defn- unread-part
-  "Returns words that say how to name the field `missing`, if lines in `formats` may have it, or nil."
+  "Returns advice on how to name the field `missing`, if lines in `formats` may have it, or nil."
   [missing formats]
   (some (fn part [{:keys [layout open? name]}]
           (cond
@@ -222,7 +222,7 @@
       (pos? error) (assoc :error error))))
 
 (defn- remade->data
-  "Like `tally->data`, but if `tally` is to be made from the rows of `shared`, makes it from `counted`, their tally."
+  "Like `tally->data`, but if `tally` can be made from the rows of `shared`, makes it from `counted`, the tally of those rows."
   [^Tally counted shared lines tally databases]
   (if-let [[plan column] (query/remaking tally shared)]
     (let [remade (.remade counted plan (int column))]
@@ -238,7 +238,7 @@
           (map-indexed vector (.formats plan))))
 
 (defn result
-  "Returns what `analysis` has counted, as `analyse` does, without what only the caller knows."
+  "Returns what `analysis` has counted, as `analyse` does, without the parts that only the caller knows."
   [^Analysis analysis ^AnalysisPlan plan {:keys [tallies where] :as query} {:keys [approx databases]}]
   (let [kinds (malformed analysis plan)
         first-second (.firstSecond analysis)
@@ -257,8 +257,8 @@
                 (mapv (fn tally [place t] (remade->data (.tally analysis (int place)) (nth counted place) (.counted analysis) t databases)) places tallies))}))
 
 (defn format-report
-  "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which input is in which format, and how well its first lines fit.
-  An empty input is in none."
+  "Returns [{:name name, :inputs [path ...], :lines n, :matches n} ...]: which inputs are in which format, and how well their first lines
+  fit. An empty input is in none."
   [prepared formats]
   (vec (for [[i format] (map-indexed vector formats)
              :let [its (filter (fn its? [{:keys [^bytes head] its :format}] (and (= i its) (pos? (alength head)))) prepared)]
@@ -343,8 +343,8 @@
   :seconds are on the log's own clock, since 1970. If no line is counted, :filtered-seconds has those of the filtered lines.
   Durations are in microseconds; percentiles are off by 0.8 % at most.
 
-  options  :log-format  as `skein.wf.format/parse` takes it; otherwise each input's is found out
-           :format-of   the name of a server or a format in `skein.wf.format.catalogue`: each input's is found out among those
+  options  :log-format  as `skein.wf.format/parse` takes it; by default each input's format is detected
+           :format-of   the name of a server or a format in `skein.wf.format.catalogue`, to detect each input's format among those
            :approx      how many keys to keep for each tally; then a tally has :error, the most that any key may lack, and a row
                         :error, by how much its ranked number (hits, if that is not a sum) may be too small, and :distinct is an
                         estimate; distinct values of rows are estimates with the standard error :distinct-error, a part of 1

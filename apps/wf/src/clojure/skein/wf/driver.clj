@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.driver
-  "Folds accumulators over inputs: files, plain or compressed, pipes and standard input. Says clearly what can't be read.
+  "Folds accumulators over inputs: files, plain or compressed, pipes and standard input. Reports what can't be read.
 
   - `prepare`       path -> its first bytes, unpacked, and how to read it
   - `prepare-all`   paths -> prepared inputs and failures
@@ -40,7 +40,7 @@
 
 (defn- head-of
   "Returns the first bytes of a file, with a whole line among them if possible. `first-bytes` is a function of a number that returns
-  so many of them, unpacked."
+  that many of them, unpacked."
   ^bytes [first-bytes]
   (let [^bytes head (first-bytes head-bytes)]
     (if (and (= head-bytes (alength head)) (neg? (.indexOf (String. head "ISO-8859-1") 10)))
@@ -76,7 +76,7 @@
     (.getBytes (if (< 0 from to) (subs text from to) "") "ISO-8859-1")))
 
 (defn- sample
-  "Returns lines of the beginning, and of a file that is larger those of the middle and the end too, since its format may have changed.
+  "Returns lines of the beginning of a file. For a larger file, adds lines of its middle and its end, since its format may have changed.
 
   bytes-at  function of a position and a number of bytes, nil if the file can only be read from its beginning"
   [head size bytes-at]
@@ -146,8 +146,8 @@
 
 (defn- too-many-keys! [bytes]
   (error/fail! :skein/too-many-keys
-               (str "so many different keys need more memory than there is; filter, give Java more memory, as in JAVA_OPTS=-Xmx8g, "
-                    "or give --approx, if it is not given, for counts with a known error" (when bytes (str " (now the tables may take " (quot (long bytes) 1000000) " MB)")))
+               (str "there are too many different keys for the memory; filter, give Java more memory, as in JAVA_OPTS=-Xmx8g, "
+                    "or add --approx, if it is missing, for counts with a known error" (when bytes (str " (now the tables may take " (quot (long bytes) 1000000) " MB)")))
                (if bytes {:limit-bytes bytes} {})))
 
 (defn explained
@@ -160,8 +160,8 @@
     (catch OutOfMemoryError _ (too-many-keys! nil))
     (catch StackOverflowError _
       (error/fail! :skein/bad-filter
-                   (str "a regular expression needs more stack on one of the lines than there is; write it without a repeated choice"
-                        " such as (a|b)*, or give Java more with JAVA_OPTS=-Xss64m")
+                   (str "a regular expression overflows the stack on one of the lines; write it without a repeated choice"
+                        " such as (a|b)*, or give Java a larger stack, as in JAVA_OPTS=-Xss64m")
                    {:filter :match}))
     (catch ArithmeticException _
       (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
@@ -171,7 +171,7 @@
   acc)
 
 (defn merge-all
-  "Adds what `other` has counted to `acc`, several tallies in parallel, since at the end the threads have nothing else to do."
+  "Adds what `other` has counted to `acc`, several tallies in parallel, because the threads have nothing else to do at the end."
   [^Accumulator acc ^Accumulator other]
   (fold/fold {:grain 1, :unordered true}
              {:identity (constantly nil), :step (fn step [_ part] (.merge acc other (int part))), :combine (constantly nil)}
@@ -210,7 +210,7 @@
     (catch ExceptionInfo e (failure e))))
 
 (defn- rests
-  "Returns a failure for each gzip input that has other bytes at its end, which were left out."
+  "Returns a failure for each gzip input with other bytes at its end, which are not counted."
   [prepared]
   (for [{:keys [name file]} prepared
         :when (pos? (input/left-out file))]

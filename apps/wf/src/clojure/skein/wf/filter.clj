@@ -8,7 +8,7 @@
       [:given \"referrer\"]            has a text other than the empty one and a minus sign
 
   - `compiled`   a condition -> the engine's filter
-  - `check-period!`   whether a period ends after it begins
+  - `check-period!`   throws if a period ends before it begins
   - `fields`     the names of the fields that a condition looks at
   - `crawler`    the name of the crawler that an agent says it is"
   (:require
@@ -32,7 +32,7 @@
 
 (defn- parts [kind text]
   (or (seq (remove str/blank? (map str/trim (str/split text #","))))
-      (bad! kind text "it names nothing; write at least one, with commas between several")))
+      (bad! kind text "it is empty; write at least one, with commas between several")))
 
 ;;;; Statuses, addresses, patterns
 

@@ -30,7 +30,7 @@
   30000)
 
 (def ^:private show-cost-factor
-  "Making results takes at most this fraction of the time, one part in so many. So results that take long are rarer."
+  "Making results takes at most one part in this many of the time. So slow results are made less often."
   100)
 
 ;;;; Starting
@@ -123,17 +123,17 @@
 (defn follow
   "Answers `query` about the logs at `paths` again and again while they grow, and returns when told to stop.
 
-  options  :stopped?   a function without arguments that says whether to stop; then all is read once more, a line without an
-                       end counts as it stands, and a last result is given
+  options  :stopped?   a function without arguments that returns whether to stop. Then everything is read once more, a line without an
+                       end counts as it stands, and a last result is made
            :on-result  gets each result, as `skein.wf.analysis/analyse` returns it
-           :on-last    gets the last one, also when a log can be read no more
+           :on-last    gets the last one, also when a log can no longer be read
            :shape      a function without arguments that returns a function of a query's tallies, which changes them for the next
               result. It returns the same function as long as the change is the same
            :linger-ms  how long a rotated file is still read, `default-linger-ms` by default
            :on-event   gets a path and the engine's event when a log is rotated or truncated
            and those of `analyse`
 
-  Compressed files are counted and not followed. A result is made when something has come, at most every `least-show-ms`, and
+  Compressed files are counted and not followed. A result is made when new lines have come, at most every `least-show-ms`, and
   less often if making it takes long. Throws what `analyse` throws, and :skein/bad-option for standard input and pipes."
   [paths query {:keys [stopped? on-last linger-ms] :or {linger-ms default-linger-ms} :as options}]
   (let [start (System/nanoTime)]

@@ -27,7 +27,7 @@
   (str/escape text {\& "&amp;" \< "&lt;" \> "&gt;" \" "&quot;"}))
 
 (defn- percent
-  "Returns a part of `most` as HTML needs it, with a point in every language."
+  "Returns `n` as a percentage of `most`, with a decimal point in every locale."
   ([n most] (percent "%.1f%%" n most))
   ([digits n most]
    (if (pos? (double most)) (String/format Locale/ROOT digits (object-array [(/ (* 100.0 (double n)) (double most))])) "0%")))

@@ -6,12 +6,12 @@
   - `sinks`     tallies -> a Supplier of the engine's row sinks
 
   A tally is {:name text, :key (fn [record] key-or-nil), :value (fn [record] number)}; a function or a keyword alone is its
-  :key, and the default :value is 1. nil as the key leaves a line out, nil as the value adds nothing. A record is a map with :client :user :method :url :protocol :status
+  :key, and the default :value is 1. A nil key leaves a line out, and a nil value adds nothing. A record is a map with :client :user :method :url :protocol :status
   (a number) :bytes :micros :referrer :agent :host :time (a java.time.LocalDateTime of the log's clock) and :line. A record
   has only those that the line has.
 
-  The functions run on several threads at once. A line costs one of them about 1.2 us, including its strings. The same by the
-  engine's own tallies takes a quarter of that."
+  The functions run on several threads at once. A line costs one of them about 1.2 us, including its strings. The engine's own
+  tallies take a quarter of that."
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error])
@@ -160,7 +160,7 @@
 
 (defn tallies
   "Returns `{:sinks supplier, :add-to f, :own data}` for the tallies in :form, the text of a form, and :file, the path of a Clojure
-  file, of which the last value counts: a tally or a vector of tallies. `f` puts them into a result that has its :sink. :top is
+  file whose last value is a tally or a vector of tallies. `f` puts them into a result that has its :sink. :top is
   how many rows each shows. From `data` another process can make the same, without the file: its text is :source. Throws
   :skein/bad-tally, and what the functions throw when they run."
   [{:keys [form file source top]}]

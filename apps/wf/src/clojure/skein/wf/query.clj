@@ -40,7 +40,7 @@
   [50 90 95 99])
 
 (def located
-  "The tallies of the general report, by what databases of addresses know."
+  "The tallies of the general report that need a database of addresses, by what it knows."
   {"country" {:name "country", :title "Countries", :by ["country"], :optional? true}
    "network" {:name "network", :title "Networks", :by ["network"], :optional? true}})
 
@@ -49,7 +49,7 @@
   {:name "plot", :title "Requests over time", :by ["minute"], :optional? true})
 
 (def site
-  "The tallies of the general report: about what most people ask. Those that a log has no fields for are left out."
+  "The tallies of the general report: what most people ask for. Those that a log has no fields for are left out."
   (mapv
     #(assoc % :optional? true)
     [{:name "url", :title "URLs", :by ["url"], :where [[:no-static]]}
@@ -79,7 +79,7 @@
   (filterv (comp fields field-of) (into key/made groups/names)))
 
 (defn over-time?
-  "Returns whether a tally shows a course of time, so that its rows belong in the order of their keys, and none is left out."
+  "Returns whether a tally shows the course of time, so that its rows are in the order of their keys and none is left out."
   [{:keys [by order]}]
   (and (= 1 (count by)) (not= order :value) (= "time" (field-of (first by)))))
 
@@ -94,7 +94,7 @@
   {"hits" Tally/HITS, "bytes" Tally/BYTES, "time" Tally/TIME, "slowest" Tally/SLOWEST, "distinct" Tally/DISTINCT})
 
 (defn percentile-of
-  "Returns `[percent of]` for a name such as \"p95-time\", `of` being \"time\" or \"bytes\"; else nil."
+  "Returns `[percent of]` for a name such as \"p95-time\", where `of` is \"time\" or \"bytes\"; otherwise nil."
   [rank]
   (when-let [[_ percent of] (re-matches #"p(\d{1,2})-(time|bytes)" (str rank))]
     [(parse-long percent) of]))

@@ -4,12 +4,12 @@
 
   - `opened`      path -> the header of a file
   - `unread`      inputs -> those of which something was not counted yet
-  - `check!`      whether it answers the question that is asked
+  - `check!`      throws unless the saved question is the one that is asked
   - `add-to`      -> a function that adds what was counted to a new analysis
   - `write!`      writes such a file
 
   A file is gzip: the length of a header, the header as EDN, and the tables. A log is recognised by its first bytes, unpacked,
-  even if its name has changed. So if it grows, or is rotated and compressed, counting continues where the last run has stopped."
+  even if its name has changed. So if it grows, or is rotated and compressed, counting continues where the last run stopped."
   (:require
    [clojure.edn :as edn]
    [clojure.string :as str]
@@ -32,7 +32,7 @@
 (def ^:private version 3)
 
 (def ^:private most-logs
-  "How many logs are remembered: those that were read last. Most older ones have been deleted by then."
+  "How many logs are remembered: those that were read last. Older ones have usually been deleted by then."
   1000)
 
 (defn- unusable! [path reason]
@@ -100,7 +100,7 @@
   (.formatHex (HexFormat/of) (.digest (MessageDigest/getInstance "SHA-256") (Arrays/copyOf bytes (int n)))))
 
 (defn- counted-before
-  "Returns what is saved of a log, with :read, how many of its bytes were counted, unpacked; nil when it is another one."
+  "Returns what is saved of a log, with :read, the number of its unpacked bytes that were counted, or nil if it is another log."
   [logs ^bytes head]
   (let [begins? (fn begins? [{:keys [beginning sha]}]
                   (and (pos? (long beginning)) (<= (long beginning) (alength head)) (= sha (digest head beginning))))]

@@ -74,7 +74,7 @@
   (cond-> []
     (without-key tally) (conj (without-key tally))
     (without-duration tally) (conj (without-duration tally))
-    error (conj (str "approximate: each row may have up to " (units/missing tally) " more, which its other numbers leave out too; a key"
+    error (conj (str "approximate: each row may have up to " (units/missing tally) " more, and its other numbers may be too small, too; a key"
                      " that is not shown has at most that many, or less than the last row"))
     distinct-error (conj (str "distinct is an estimate, with a standard error of " (units/percentage distinct-error)))))
 
@@ -137,7 +137,7 @@
          (when (pos? (long lines)) (str " (" matches " of " (lines-text lines) " tried)")))))
 
 (defn gap-notes
-  "Returns a line for each tally over time that has too many steps for those without lines to be shown."
+  "Returns a line for each tally over time that has so many steps that those without lines are left out."
   [{:keys [tallies]}]
   (for [{:keys [title gaps?]} tallies
         :when gaps?]
@@ -150,8 +150,8 @@
     (str title ": " sentence)))
 
 (defn mostly-malformed
-  "Returns a sentence when more than half of the lines are malformed, else nil: then the report is about the wrong log, or read
-  in the wrong format."
+  "Returns a sentence if more than half of the lines are malformed, otherwise nil. Then the log is probably the wrong one, or was read in
+  the wrong format."
   [{:keys [lines malformed]}]
   (when (> (* 2 (long malformed)) (long lines))
     (str "more than half of the lines are malformed: " (units/grouped malformed) " of " (units/grouped lines)
@@ -169,7 +169,7 @@
       "no line was counted; if the time is in a field of another name, give its path, as in --log-format json:time=PATH")))
 
 (defn malformed-note
-  "Returns a line about malformed lines by kind, or nil when there are none. `path` is that of the file that has them, or nil."
+  "Returns a line about malformed lines by kind, or nil if there are none. `path` is the file to which they were written, or nil."
   [{:keys [^long malformed malformed-kinds]} path]
   (when (pos? malformed)
     (str (units/grouped malformed)

@@ -37,7 +37,7 @@
   (into {} (map (juxt :key identity)) rows))
 
 (defn hours
-  "Returns `rows` by hour of the day, with `empty-numbers` for the hours that are missing; none, if there are none."
+  "Returns `rows` by hour of the day, with `empty-numbers` for missing hours. Returns no rows if there are none."
   [rows empty-numbers]
   (let [known (by-key rows)]
     (if (seq rows)

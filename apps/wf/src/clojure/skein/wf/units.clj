@@ -154,7 +154,7 @@
     :else (grouped n)))
 
 (defn missing
-  "Returns a tally's :error for people: of what it is ranked by, or of hits, if that is not a sum.
+  "Returns a tally's :error as text, in the unit of its rank, or in hits if the rank is not a sum.
 
       [(missing {:rank \"bytes\", :error 2048}) (missing {:rank \"p95-time\", :error 2048})]
       ;=> [\"2.0 KB\" \"2,048 hits\"]"
@@ -162,7 +162,7 @@
   (if (#{"bytes" "time" "slowest"} rank) (shown rank error) (str (grouped error) (if (= 1 error) " hit" " hits"))))
 
 (defn titles
-  "Returns the titles of a tally's columns: their names, and for the different clients of each row, \"distinct client\"."
+  "Returns the titles of a tally's columns: their names, but \"distinct client\" for the number of different clients."
   [{:keys [columns distinct-of]}]
   (mapv (fn title [column] (if (and distinct-of (= "distinct" column)) (str "distinct " distinct-of) column)) columns))
 

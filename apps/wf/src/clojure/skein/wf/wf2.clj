@@ -7,7 +7,7 @@
   - `text-result`  the same for the terminal
   - `for-programs` report -> what JSON and EDN hold
 
-  A line is bytes up to a line feed, and its fields lie between single spaces; nothing is decoded. Only lines of
+  A line ends at a line feed, and single spaces separate its fields. Nothing is decoded. Only lines of
   the combined format (11 fields or more) count, and of those only GETs answered with 200, 304 or 404.
 
       (report [\"examples/access.log\"] {:top 3})
@@ -126,6 +126,6 @@
              {"bytes" "MB", "hits" "hits"}))
 
 (defn for-programs
-  "Returns what of a report depends on the log alone."
+  "Returns the parts of a report that depend on the log alone."
   [report]
   (dissoc report :elapsed-ns :failures))

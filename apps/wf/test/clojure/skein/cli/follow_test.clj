@@ -45,7 +45,7 @@
 (defn- screen [] (tmux "capture-pane" "-p" "-t" "live"))
 
 (defn- await-screen
-  "Waits until the text on the screen satisfies `good?`, and returns it."
+  "Waits until the text on the screen satisfies `good?`. Returns the text."
   [good?]
   (within-deadline
     (loop [shown (screen)]
@@ -133,7 +133,7 @@
   (let [log (doto (temp-log) (append! [(line 1)]))
         reports (LinkedBlockingQueue.)
         places (Semaphore. 2)
-        ;; Writing the third report fails, since the reader has gone. That ends the command, which has no other end but an interrupt.
+        ;; The reader has gone, so writing the third report fails. That ends the command, which otherwise ends only when interrupted.
         out (proxy [OutputStream] []
               (write [^bytes bytes]
                 (when-not (.tryAcquire places) (throw (IOException. "Broken pipe")))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.launch-test
-  "A program starts by its classes, in a process of its own."
+  "A program starts from its compiled classes, in a process of its own."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.outputs-test
-  "What `skein wf` writes beside its report, and what it must not destroy by that."
+  "The files that `skein wf` writes beside its report, and those that it must not destroy."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]

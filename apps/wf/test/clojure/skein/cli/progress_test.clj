@@ -17,7 +17,7 @@
   (is (= "2.50 GB  1.25 GB/s" (progress/line 2500000000 nil 2000000000)) "without a total there is none"))
 
 (defn- shown
-  "Returns what a bar prints until its second look at how much is read, when standard error is a terminal or not."
+  "Returns what a bar prints until it has asked twice how much is read. Standard error is a terminal if `terminal` is \"true\"."
   [terminal]
   (let [before (System/setProperty "skein.stderr.terminal" terminal)
         out (ByteArrayOutputStream.)

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.serve-test
-  "`skein wf --serve`, over plain HTTP and in headless Chromium, without which those tests are skipped; and the page of --html there."
+  "`skein wf --serve`, over plain HTTP and in headless Chromium, and the page of --html in the latter. Without Chromium those tests are skipped."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -49,7 +49,7 @@
      (try ~@body (finally ((:stop ~page))))))
 
 (defn- ask
-  "[status text] of a request with the token, or with these headers."
+  "Returns [status text] of a request with the token, or with these headers."
   ([{:keys [token] :as page} path] (ask page path ["Authorization" (str "Bearer " token)]))
   ([{:keys [port]} path headers]
    (let [request (cond-> (HttpRequest/newBuilder (URI. (str "http://127.0.0.1:" port path)))
@@ -58,7 +58,7 @@
      [(.statusCode reply) (.body reply)])))
 
 (defn- report
-  "The report, once there is one."
+  "Returns the report, once there is one."
   ([page] (report page ""))
   ([page query]
    (b/eventually "there is a report" (fn [] (let [[status text] (ask page (str "/api/report" query))] (when (= 200 status) text))))))
@@ -119,9 +119,9 @@
     (doseq [[says arguments] {"--format" ["--serve" "--format" "json" log]
                               "--html" ["--serve" "--html" "x.html" log]
                               "--spark" ["--serve" "--spark" "local" log]
-                              "give --serve" ["--port" "80" log]
+                              "add --serve" ["--port" "80" log]
                               "--port must be a whole number from" ["--serve" "--port" "65536" log]
-                              "--preset wf2 has its own" ["--serve" "--preset" "wf2" log]}
+                              "--preset wf2 makes a fixed report" ["--serve" "--preset" "wf2" log]}
             :let [[code out err] (apply run arguments)]]
       (is (= [2 ""] [code out]) arguments)
       (is (str/includes? err says) err)
@@ -140,14 +140,14 @@
 ;;;; In a browser
 
 (defn- in-browser
-  "Calls `f` with a browser at `url`, and looks whether the page did what it should not."
+  "Calls `f` with a browser at `url`, and asserts that the page logs no error."
   [url f]
   (if (b/program)
     (b/with-browser [browser]
       (b/look! browser 1280 900 "light")
       (b/open! browser url)
       (f browser)
-      (is (= [] (remove #(re-find #"ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_REFUSED" %) (b/heard browser))) "but that its server has ended"))
+      (is (= [] (remove #(re-find #"ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_REFUSED" %) (b/heard browser))) "except that its server has ended"))
     (do (println "SKIPPED: there is no headless Chromium on the PATH")
         (is (nil? (b/program))))))
 

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.analysis-test
-  "Queries against the plain model: all tallies in full, on every kind of log, in slices and with workers of every number."
+  "Queries against the plain model: all tallies in full, on every kind of log, with any number of slices and workers."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -53,7 +53,7 @@
                                         ["../shared/data/elastic-apache-combined.log" "combined" plain/combined every-tally]
                                         ["../shared/data/nasa-aug95-common.log" "common" plain/common common-tallies]]
           :let [file (io/file file)]
-          :when (.isFile file) ; logs of others are not part of the project
+          :when (.isFile file) ; other logs are not part of the project
           :let [content (Files/readAllBytes (.toPath file))
                 expected (plain/analyse [content] parser {:tallies tallies})
                 result (analysed [file] {:tallies tallies} {})]]
@@ -293,7 +293,7 @@
         missing (long error)]
     (and (<= (long hits) (count lines) (+ (long hits) missing))
          (if (zero? missing) (near? clients distinct 0.065) (<= (* 0.935 (double distinct)) clients))
-         ;; The median of the lines left is a number of rank hits / 2 among them, and so at most `missing` higher among all.
+         ;; The median of the remaining lines has rank hits / 2 among them. Among all lines its rank is at most `missing` higher.
          (<= (* 0.99 (double (nearest-rank micros (/ (* 0.5 (long hits)) (count lines)))))
              p50-time
              (* 1.01 (double (nearest-rank micros (min 1 (/ (+ missing (* 0.5 (long hits)) 1) (count lines))))))))))

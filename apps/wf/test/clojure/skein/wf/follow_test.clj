@@ -93,7 +93,7 @@
                             (await-lines 3)
                             (append! file (str (line 4) "no end")))))]
     (is (= {"/1" 1, "/2" 1, "/3" 1, "/4" 1} (counts result)))
-    (is (= [5 4 1 0] ((juxt :lines :counted :malformed :filtered) result)) "the line without an end counts when all is over")
+    (is (= [5 4 1 0] ((juxt :lines :counted :malformed :filtered) result)) "the unfinished line counts at the end")
     (is (= (.length file) (:bytes-read result)))
     (is (= [] events))))
 
@@ -140,7 +140,7 @@
                             (await-lines 4)
                             (append! old "no end"))))]
     (is (= {"/1" 1, "/2" 1, "/3" 1, "/4" 1} (counts result)))
-    (is (= [["ROTATED"] 1] [events (:malformed result)]) "what has no end in the old file counts when all is over")
+    (is (= [["ROTATED"] 1] [events (:malformed result)]) "the unfinished line of the old file counts at the end")
     (.delete old)))
 
 (deftest a-log-that-is-rewritten-longer-is-read-from-its-start

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.format-test
-  "Formats of every kind: what a line of each gives, and that it is found out."
+  "Formats of every kind: the fields of a line of each, and its detection."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]

@@ -43,7 +43,7 @@
   (nth xs (.nextInt random (count xs))))
 
 (defn- broken
-  "Returns `text` with one thing done to it."
+  "Returns `text` with one random change."
   [^Random random ^String text]
   (let [at (.nextInt random (inc (count text)))
         to (min (count text) (+ at (.nextInt random 20)))]
@@ -74,7 +74,7 @@
   [[] [[:status "2xx,404"]] [[:method "GET"]] [[:client "10.0.0.0/8"]] [[:from "2025-03-02T00:00:00"]] [[:no-match "url" "\\."]]])
 
 (defn- differences
-  "Returns texts that say what is counted wrongly in a log."
+  "Returns a text for each wrong count of a log."
   [^Random random ^File file ^bytes content]
   (let [options (fn options [] {:slice-bytes (inc (.nextInt random 3000)), :workers (inc (.nextInt random 3))})
         query {:tallies tallies, :where (pick random filters)}
@@ -106,7 +106,7 @@
     (java.util.Arrays/copyOf bytes (int (if (.nextBoolean random) (alength bytes) (.nextInt random (inc (alength bytes))))))))
 
 (defn- archive-fault
-  "Returns nil if a damaged archive is counted or gives an error of Skein's, otherwise a text that says what happens."
+  "Returns nil if a damaged archive is counted or gives an error of Skein's, otherwise a text about what happens."
   [^File file]
   (try (analysis/analyse [(str file)] {:tallies tallies} {:log-format "combined"})
        nil
@@ -117,7 +117,7 @@
   (with-open [out (FileOutputStream. file)] (.write out content)))
 
 (defn round
-  "Makes one log from `seed`, in `file`, and returns texts that say what is wrong."
+  "Makes one log from `seed`, in `file`. Returns a text for each fault."
   [seed file]
   (let [random (Random. seed)
         content (random-log random)]
@@ -130,7 +130,7 @@
 (def ^:private usage "./skein fuzz [MINUTES [SEED]]")
 
 (defn -main
-  "Runs rounds for so many minutes, from a seed on."
+  "Runs rounds for the given minutes, from a seed on."
   [& [minutes seed]]
   (let [file (io/file "target" "fuzz.log")
         first-seed (long (arguments/positive usage parse-long seed (inc (rand-int 1000000000))))

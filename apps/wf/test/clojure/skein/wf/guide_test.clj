@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.guide-test
-  "Runs every command of doc/wf.md: what stands below it is what it prints."
+  "Runs every command of doc/wf.md, and compares its output with the text below it."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]

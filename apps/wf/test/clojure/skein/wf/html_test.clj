@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.html-test
-  "The page: all that the result has, and nothing from elsewhere."
+  "The page has all of the result, and needs nothing from elsewhere."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]

@@ -39,7 +39,7 @@
     (for [i (range n)] (bit-and 1 (bit-shift-right (aget ^bytes address (quot (long i) 8)) (- 7 (rem (long i) 8)))))))
 
 (defn- numbered
-  "Adds the nodes of a tree, {0 tree, 1 tree} or {:record record}, to the vector `nodes`; returns what stands for the tree:
+  "Adds the nodes of a tree, {0 tree, 1 tree} or {:record record}, to the vector `nodes`. Returns what stands for the tree:
   a node's number, [:record record], or nil."
   [nodes tree]
   (cond
@@ -52,7 +52,7 @@
               i))))
 
 (defn write!
-  "Writes a database of `type`, {[address bits] record}, into a temporary file; returns its path."
+  "Writes a database of `type`, {[address bits] record}, into a temporary file. Returns its path."
   [type networks]
   (let [tree (reduce (fn put [tree [[address n] record]] (assoc-in tree (vec (bits address n)) {:record record})) {} networks)
         nodes (volatile! [])

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.never-wrong-test
-  "A log is counted in a format that it is in, or refused with words: never confidently wrong."
+  "A log is counted in its format, or refused with a reason. It is never counted wrongly without a warning."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -34,7 +34,7 @@
 (def request "A line in the combined format." "203.0.113.7 - - [10/Oct/2024:13:55:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"UA\"")
 
 (defn csv-of
-  "Returns `[code rows err]` of what the log says about `by`; a row is the parts of its key, and hits."
+  "Returns `[code rows err]` of the log's tally by `by`. A row has the parts of its key, and the hits."
   [content by & options]
   (with-log content
     (fn [path]

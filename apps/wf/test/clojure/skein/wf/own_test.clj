@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.own-test
-  "Tallies that users write, as Clojure counts the same records."
+  "Tallies that users write, compared with Clojure's counts of the same records."
   (:require
    [clojure.java.io :as io]
    [clojure.test :refer [deftest is testing]]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.plain
-  "Wide Finder 2 the plain way, on strings: the model that the fast one is held against.
+  "Wide Finder 2 in plain Clojure, on strings: the model for tests of the fast one.
 
   - `report`     bytes of several files -> what `skein.wf.wf2/report` says about them, all tallies in full
   - `checksum`   entries -> SHA-256 of their canonical form"

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.plain-analysis
-  "Queries the plain way, on strings and Clojure's collections: the model that the fast one is held against.
+  "Queries in plain Clojure, on strings and collections: the model for tests of the fast one.
 
   - `analyse`          contents of files, a parser of lines, a query -> what an analysis says about them, all rows
   - `common`, `combined`   parsers: line -> record, or the kind of malformed line that it is
@@ -27,7 +27,7 @@
       (.withResolverStyle java.time.format.ResolverStyle/STRICT)))
 
 (defn- offset-time
-  "A minute may have a leap second, which Java's clock does not know; a year has no sign, which it would take."
+  "Reads a time as Java's clock does, but accepts leap seconds, which that lacks, and rejects signs of years, which that accepts."
   [text]
   (try (cond
          (re-find #"/[+-]" text) nil

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.rows-test
-  "The columns of a batch: what a scanner puts in is what filters, tallies and listings read."
+  "Filters, tallies and listings read from a batch what a scanner has put there."
   (:require
    [clojure.test :refer [deftest is]])
   (:import

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.saved-test
-  "Runs that continue where another one has stopped. Together they count what one run over everything counts."
+  "Runs that continue where another one stopped. Together they count what one run over everything counts."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -96,7 +96,7 @@
       (gzip! packed text)
       (let [{:keys [code out err]} (run "--by" "url" "--with" state "--save" state packed log)]
         (is (= [2 ""] [code out]))
-        (is (str/includes? err (str packed " and " log " are the same log, of which a part was counted before; give one of them")) err))
+        (is (str/includes? err (str packed " and " log " are the same log, and a part of it was counted before; give one of them")) err))
       (is (= before (slurp state))))
     (testing "unless it is counted to its end"
       (is (= 0 (:code (run "--by" "url" "--with" state "--save" state log))))

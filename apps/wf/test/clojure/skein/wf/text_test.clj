@@ -37,8 +37,8 @@
           "Clients  0 of about 9,000, by bytes"
           "  hits  bytes"
           "  none"
-          (str "  approximate: each row may have up to 2.0 KB more, which its other numbers leave out too; a key that is not shown has at"
-               " most that many, or less than the last row")
+          (str "  approximate: each row may have up to 2.0 KB more, and its other numbers may be too small, too; a key that is not shown has at"
+               " most that much, or less than the last row")
           "  distinct is an estimate, with a standard error of 1.6 %"]
          (str/split-lines (text/text result false)))))
 
@@ -67,8 +67,8 @@
 
 (deftest one-line-is-one-line
   (is (= ["N: 1 counted line has no host or day"
-          (str "O: approximate: each row may have up to 22 hits more, which its other numbers leave out too; a key that is not shown has at"
-               " most that many, or less than the last row")
+          (str "O: approximate: each row may have up to 22 hits more, and its other numbers may be too small, too; a key that is not shown has at"
+               " most that much, or less than the last row")
           "O: distinct is an estimate, with a standard error of 1.6 %"]
          (text/tally-notes {:tallies [{:title "N", :by ["host" "day"], :lines-without-key 1} {:title "M"}
                                       {:title "O", :rank "hits", :error 22, :distinct-error 0.01625}]})))

@@ -16,7 +16,7 @@
 (def ^:private combined "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\"")
 
 (def ^:private general
-  "The same format, with a pattern of times that the fast path does not know."
+  "The same format, with a time pattern that the fast path does not know."
   (str/replace combined "%t" "[%{%d/%h/%Y:%T %z}t]"))
 
 (defn- line

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.wf2-test
-  "The counter against the plain model, on every kind of log, with slices and workers of every number."
+  "The counter against the plain model, on every kind of log, with any number of slices and workers."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -129,7 +129,7 @@
 ;;;; Properties
 
 (def ^:private gen-piece
-  "Pieces that a log is made of, and what breaks it."
+  "The pieces of a log, and bytes that break it."
   (gen/frequency
     [[6 (gen/elements [" " "  " "\n" "\r\n" "\"" "-" "\r" "\n\n"])]
      [4 (gen/elements ["\"GET" "200" "304" "404" "0" "12" "/" "/ongoing/When/200x/2006/03/30/T" "HTTP/1.1\"" "\"-\"" "10.0.0.1"])]
@@ -244,7 +244,7 @@
 
 (deftest a-file-without-permission-is-named
   (let [file (doto (temp-file) (.setReadable false))]
-    (is (= (if (.canRead file) nil :skein/file-unreadable)  ; whoever may do everything can read it
+    (is (= (if (.canRead file) nil :skein/file-unreadable)  ; a privileged user can read it
            (:skein/error (failure-of [file] {}))))))
 
 (deftest a-file-that-shrinks-is-an-error

@@ -11,7 +11,7 @@
   :line       a pattern that is found in most of the lines that fit
   :head       a pattern that is found in the beginning of the log
   :open?      whether anything may follow after a space
-  :absolute?  whether requests have absolute URLs, which say the host
+  :absolute?  whether requests have absolute URLs, which contain the host
   :sparse?    whether fields without quotes may be empty
   :bare?      whether some lines have minus signs without quotes instead of the quoted fields
   :weight     how much a line that fits counts, by default 1; less if faulty lines of other formats fit too

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.format.detection
-  "Finds out in which format a log is, from its first lines.
+  "Detects the format of a log from its first lines.
 
   - `detect`      bytes -> format, with how many of the first lines it fits
   - `own-names`   the names in the lines that their format does not know"
@@ -17,7 +17,7 @@
 (set! *warn-on-reflection* true)
 
 (def sample-lines
-  "How many lines are looked at in the beginning, the middle and the end."
+  "How many lines are examined at the beginning, in the middle and at the end."
   [200 50 50])
 
 (def ^:private least-part
@@ -124,7 +124,7 @@
   #" \d+\.\d+(?:$|\\[nr])")
 
 (defn- possible?
-  "Returns whether a log may be in the format of a row, by the directives in its first `lines`."
+  "Returns whether a log may be in the format of a row, judging by the directives in its first `lines`."
   [{:keys [head layout]} lines]
   (and (or (nil? head) (boolean (some #(re-find head %) (take-while #(str/starts-with? % "#") lines))))
        (or (not= layout :w3c) (some? (directives lines)))))
@@ -148,7 +148,7 @@
        (or (not (str/ends-with? name "seconds")) (boolean (some #(re-find seconds-at-end %) fitting)))))
 
 (defn- weight
-  "Returns how good the outcome of a trial is: its matches, of which those of some formats count less."
+  "Returns how good the outcome of a trial is: its matches, weighted, because those of some formats count less."
   [{:keys [format matches]}]
   (* (double matches) (double (:weight format 1.0))))
 
@@ -240,7 +240,7 @@
          lines (long (:lines (trial samples (format/parse "common"))))]
      (cond
        (zero? lines) {:format (format/parse "combined"), :lines 0, :matches 0}
-       (= 0 (:lines (peek outcomes))) (peek outcomes)  ; nothing but what a W3C log begins with
+       (= 0 (:lines (peek outcomes))) (peek outcomes)  ; only the header of a W3C log
        (every? (comp zero? :matches) outcomes) (unknown-format! name head rows)
        (not-any? enough? outcomes) (few-fit! name head (apply max-key :matches (rseq outcomes)))
        :else (some (fn near [outcome] (when (>= (double (weight outcome)) (* (double near-best) best)) outcome)) outcomes)))))

@@ -36,7 +36,7 @@
       (= kind :duration) (assoc :nanos (unit->nanos (or unit "s"))))))
 
 (defn- fields
-  "Returns fields for rows of field, kind, and keys that mean it. If a line has several of these keys, the first one counts."
+  "Returns fields for rows of field, kind, and keys that mean it. If a line has several keys of one field, the first one counts."
   [& rows]
   (vec (for [[name kind keys] rows, key (str/split (str/trim keys) #"\s+")] (field name kind key))))
 

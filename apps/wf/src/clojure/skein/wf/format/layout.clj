@@ -236,9 +236,9 @@
     (when (empty? fields)
       (bad-format! text "names no field; write one as for Apache's LogFormat, nginx's log_format, or a name such as combined"))
     (when (some #{""} (butlast (rest literals)))
-      (bad-format! text "has two fields with nothing between them, so it can't be told where the first one ends"))
+      (bad-format! text "has two fields with nothing between them, so it is unknown where the first one ends"))
     (check-times! text fields)
-    (when (some #(re-find #"[\r\n]" %) literals) (bad-format! text "has a line end in it"))
+    (when (some #(re-find #"[\r\n]" %) literals) (bad-format! text "contains a line end"))
     {:literals literals, :fields (padded (without-doubles fields))}))
 
 (defn- with-tabs

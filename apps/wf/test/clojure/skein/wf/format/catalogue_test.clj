@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.format.catalogue-test
-  "The logs of each server that has a name: found out, by name, and what they give, key by key."
+  "The logs of each known server: their detection, their names, and their values, key by key."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.format.detection-test
-  "A format is found out whatever a log's lines look like: spaced out, long, with a few faults, with hosts that are addresses."
+  "A format is detected whatever a log's lines look like: spaced out, long, with a few faults, with hosts that are addresses."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
@@ -21,7 +21,7 @@
   (testing "one that is longer than what is read first"
     (is (= [["203.0.113.7" 1]] (counts (long-request 300000) "client")))
     (is (= [["203.0.113.7" 2]] (counts (str (long-request 300000) "\n" request) "client"))))
-  (testing "one without a place where a pattern could begin: patterns must not take a time that grows with its square"
+  (testing "one without a place where a pattern could begin: patterns must not take quadratic time"
     (is (= [["203.0.113.7" 50]] (counts (str/join "\n" (repeat 50 (long-request 8000))) "client")))))
 
 (deftest a-few-lines-with-faults-do-not-change-the-format

@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.wf.format.samples
-  "A sample of each server's log, made up after its documentation, and what it must give.
+  "A sample of each server's log, made up after its documentation, and the expected result.
 
   - `samples`   [{:format name, :of [server ...], :lines [text ...], :counts {by {key hits}}, :bytes n, :micros n}]
 
-  :format is what is found out; :micros are all durations together.")
+  :format is the detected format; :micros are all durations together.")
 
 (set! *warn-on-reflection* true)
 
@@ -198,7 +198,7 @@
    ["json" "pino"] [{"UA 1" 1} {"https://e.org/" 1}]})
 
 (defn- with-headers
-  "Adds to what a sample must give its time, agents and referrers."
+  "Adds the time, agents and referrers to the expected result of a sample."
   [{:keys [format of] :as sample}]
   (let [[agents referrers] (headers [format (first of)])]
     (update sample :counts #(merge (cond-> {"minute" {"2024-10-10 13:55" 3}} agents (assoc "agent" agents) referrers (assoc "referrer" referrers)) %))))
