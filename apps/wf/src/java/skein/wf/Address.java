@@ -61,7 +61,7 @@ public final class Address {
         return parseClient(text, from, to) || isName(text, from, to);
     }
 
-    /** Names as DNS has them, with a port perhaps, and {@code unix:} as nginx writes it; a number is none. */
+    /** Returns whether a text is a DNS name, perhaps with a port, or {@code unix:}, which nginx writes. A number is not a name. */
     private static boolean isName(byte[] text, int from, int to) {
         int colon = Bytes.indexOf(text, from, to, (byte) ':');
         for (int at = colon + 1; at < to; at++) if (text[at] < '0' || text[at] > '9') return false;

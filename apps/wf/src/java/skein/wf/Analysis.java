@@ -148,7 +148,7 @@ public final class Analysis extends Accumulator<Analysis> {
         }
     }
 
-    /** If no line is counted at all, a note says from when to when the lines are. */
+    /** Keeps the first and the last time of filtered lines, for a note in case no line is counted. */
     private void lookAtFiltered() {
         for (int row = 0; row < batch.rows; row++) {
             long second = batch.second[row];
@@ -236,12 +236,12 @@ public final class Analysis extends Accumulator<Analysis> {
         return malformed[format].clone();
     }
 
-    /** Lines that did not pass the filters. */
+    /** Returns how many lines did not pass the filters. */
     public long filtered() {
         return filtered;
     }
 
-    /** Lines that were counted. */
+    /** Returns how many lines were counted. */
     public long counted() {
         return counted;
     }

@@ -64,9 +64,9 @@ public final class Ranking {
     }
 
     /**
-     * The sum of the values.
+     * Returns the sum of the values.
      *
-     * @throws ArithmeticException when it is more than 2^63 - 1
+     * @throws ArithmeticException if it is more than 2^63 - 1
      */
     public long total() {
         long total = 0;

@@ -12,7 +12,7 @@ import java.util.Arrays;
  * whose loads don't depend on each other.
  */
 public final class Rows {
-    /** The number of rows at most. */
+    /** The largest number of rows. */
     public static final int ROWS = 128;
     /* The columns that every batch has; those of a format's own fields follow. */
     public static final int CLIENT = 0;
@@ -121,17 +121,17 @@ public final class Rows {
         return status[row];
     }
 
-    /** Bytes sent, or {@link #NONE}. */
+    /** Returns the bytes sent, or {@link #NONE}. */
     public long size(int row) {
         return size[row];
     }
 
-    /** Microseconds, or {@link #NONE}. */
+    /** Returns the duration in microseconds, or {@link #NONE}. */
     public long micros(int row) {
         return micros[row];
     }
 
-    /** Seconds since 1970 on the log's clock, or {@link #NONE}. */
+    /** Returns the time in seconds since 1970 on the log's clock, or {@link #NONE}. */
     public long second(int row) {
         return second[row];
     }

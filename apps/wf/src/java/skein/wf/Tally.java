@@ -16,7 +16,7 @@ import skein.fold.files.Bytes;
  *
  * <p>Source of the limit: Misra and Gries, "Finding repeated elements", 1982, merged as by Agarwal et al., "Mergeable
  * summaries", 2012. Differs: an entry keeps its count, and beside it what was subtracted before it came, so that a key
- * which never went is exact.
+ * that was never dropped is exact.
  */
 public final class Tally {
     /** Lines. */
@@ -35,7 +35,7 @@ public final class Tally {
     public static final int SLOWEST = 6;
     /** How many different values of the plan's distinct column. */
     public static final int DISTINCT = 7;
-    /** The number of values at most. */
+    /** The largest number of values. */
     public static final int WIDTH = 8;
 
     private static final int CAPACITY = 1 << 10;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.wf;
 
-/** The distinct keys of all tallies need more memory than there is; thrown before the heap is exhausted. */
+/** Thrown before the heap is exhausted, if the distinct keys of all tallies need more memory than there is. */
 public final class TooManyKeys extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -225,37 +225,37 @@ public final class Wf2 extends Accumulator<Wf2> {
         return malformed;
     }
 
-    /** Lines that are not a GET answered with 200, 304 or 404. */
+    /** Returns how many lines are not a GET answered with 200, 304 or 404. */
     public long ignored() {
         return ignored;
     }
 
-    /** Lines that were counted. */
+    /** Returns how many lines were counted. */
     public long counted() {
         return counted;
     }
 
-    /** Hits by article. */
+    /** Returns the hits by article. */
     public Ranking urlHits() {
         return new Ranking(urls, HITS, HITS, -1);
     }
 
-    /** Bytes by URL. */
+    /** Returns the bytes by URL. */
     public Ranking urlBytes() {
         return new Ranking(urls, BYTES, FLAGS, FETCHED);
     }
 
-    /** 404s by URL. */
+    /** Returns the 404s by URL. */
     public Ranking misses() {
         return new Ranking(urls, MISSES, MISSES, -1);
     }
 
-    /** Article hits by client. */
+    /** Returns the article hits by client. */
     public Ranking clients() {
         return new Ranking(clients, 0, 0, -1);
     }
 
-    /** Article hits by referrer. */
+    /** Returns the article hits by referrer. */
     public Ranking referrers() {
         return new Ranking(referrers, 0, 0, -1);
     }
