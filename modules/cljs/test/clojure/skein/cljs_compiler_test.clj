@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-compiler-test
-  "What the compiler of blocks says and emits; what the blocks do is tested in JavaScript."
+  "The messages and the output of the compiler of blocks. Tests in JavaScript check what the blocks do."
   (:require
    [cljs.analyzer :as ana]
    [cljs.analyzer.api :as analyzer]

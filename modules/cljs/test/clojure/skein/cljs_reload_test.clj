@@ -35,7 +35,7 @@
               [before after again :as lines] (keep edn/read-string (re-seq #"(?m)^\{.*" output))]
           (is (= 3 (count lines)) output)
           (is (= [[:old 1] [1 :old 1]] ((juxt :server :block) before)))
-          (is (= [[:old 1] [1 :new 2]] ((juxt :server :block) after)) "a block that runs goes on with its code")
+          (is (= [[:old 1] [1 :new 2]] ((juxt :server :block) after)) "a running block continues with its code")
           (is (= after again) "the same version adds no function")))
     (do (println "SKIPPED: there is no Node on the PATH")
         (is (nil? (build/node))))))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-stepping-test
-  "Who steps through a block in a browser's debugger stops at the same lines as in a function."
+  "Stepping through a block in a browser's debugger stops at the same lines as in a function."
   (:require
    [cljs.source-map :as source-map]
    [cljs.vendor.clojure.data.json :as json]

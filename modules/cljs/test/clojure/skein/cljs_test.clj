@@ -19,7 +19,7 @@
     (and (pos? (or test 0)) (pos? pass) (= 0 fail error))))
 
 (defn- skip
-  "Says why nothing is run."
+  "Prints why nothing is run."
   [missing]
   (println (str "SKIPPED: there is no " missing " on the PATH"))
   (is (string? missing)))

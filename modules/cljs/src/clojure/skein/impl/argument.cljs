@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.argument
-  "Checks of what callers pass: each returns its argument, or throws an exception that says
-  what is wanted."
+  "Checks of arguments. Each returns its argument, or throws an exception that says what is
+  expected."
   {:no-doc true}
   (:require-macros
    [skein.impl.cljs.error :refer [fail!]])

@@ -98,5 +98,5 @@
 (defn no-state-machine! [_state _cont-block _ports _opts]
   (fail! :skein/no-state-machine
     (str "ioc-alts! is a step of core.async's compiler. Skein's blocks are generators: there is no"
-         " state machine to go on with. Use alts! in a block, or do-alts with a callback.")
+         " state machine to continue with. Use alts! in a block, or do-alts with a callback.")
     {}))

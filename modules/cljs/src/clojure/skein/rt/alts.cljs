@@ -39,7 +39,7 @@
 (defn- port-of [op] (if (put? op) (-nth op 0) op))
 
 (defn- attempt
-  "Does the operation `op` for the waiter `w` if it is ready; returns whether it was."
+  "Does the operation `op` for the waiter `w` if it is ready. Returns whether it was ready."
   [w op]
   (if (put? op)
     (.putNow (port/target (-nth op 0)) w (-nth op 1))

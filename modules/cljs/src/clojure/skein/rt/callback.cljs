@@ -16,7 +16,7 @@
       (try (f v) (catch :default e (scheduler/report e))))))
 
 (defn callback
-  "Returns a waiter that calls `f`, or nobody if `f` is nil."
+  "Returns a waiter that calls `f`, or does nothing if `f` is nil."
   [f]
   (Callback. f nil nil))
 

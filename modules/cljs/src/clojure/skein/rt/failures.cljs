@@ -16,7 +16,7 @@
   unobserved)
 
 (defn keep-for
-  "Returns the exception `thrown`, to be kept by `port`."
+  "Returns the exception that `port` keeps for `thrown`, and watches the port."
   [port thrown]
   (let [thrown (if (nil? thrown) (ex-info "nil was thrown" {:skein/error :skein/nil-thrown}) thrown)]
     (when-some [unobserved (registry)]

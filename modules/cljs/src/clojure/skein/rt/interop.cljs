@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.interop
-  "Ports as what JavaScript has: promises, abort signals, async iterators; and the exceptions of
-  ports. The other direction is in `skein.rt.port`."
+  "Turns ports into what JavaScript has: promises, abort signals and async iterators. Also rethrows the
+  exceptions of ports. The other direction is in `skein.rt.port`."
   {:no-doc true}
   (:require
    [skein.rt.callback :as callback]

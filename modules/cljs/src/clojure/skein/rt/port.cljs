@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.port
-  "Which object stands for what a user passes as a port; see `skein.rt.channel` for its methods.
+  "Finds the object that stands for what a user passes as a port; see `skein.rt.channel` for its methods.
 
   * channels and frames: themselves
   * a promise: a channel that gives its value for ever, or fails
   * an AbortSignal: a channel that gives its reason for ever
-  * an async iterable: its values, each asked for when somebody takes
-  * a port of another library, if one has told how to use it by `other-port`"
+  * an async iterable: its values, each requested when somebody takes
+  * a port of another library, if `other-port` says how to use it"
   {:no-doc true}
   (:require-macros
    [skein.impl.cljs.error :refer [fail!]])
@@ -25,12 +25,12 @@
 ;;;; Promises and signals
 
 (goog-define
-  ^{:doc "Whether promises, signals and async iterables are ports, and channels are async iterables. A program that
-  needs none of it is 2.3 kB smaller without."}
+  ^{:doc "Whether promises, signals and async iterables are ports, and channels are async iterables. Without them a program
+  is 2.3 kB smaller."}
   JS true)
 
 (defn- settled
-  "Returns a channel that gives for ever what is put there."
+  "Returns a channel that gives the value put there to every take, for ever."
   []
   (channel/channel (buffers/Promise. nil)))
 

@@ -23,7 +23,7 @@
   (.now js/performance))
 
 (def soonest
-  "The first task, or nil: then the queue has the first one, if any."
+  "The first task. If it is nil, the queue has the first one, if any."
   nil)
 
 (def ^:private queue (ring/ring 64)) ; the others
@@ -111,9 +111,9 @@
     (set! around before)))
 
 (defn ^boolean join
-  "For the task `waiter`, which runs and is about to wait for the end of the task `soonest`: if no other task is queued,
+  "Called for the running task `waiter`, which is about to wait for the end of the task `soonest`. If no other task is queued,
   runs that one within the waiter. Returns whether the waiter is then the next task of the queue. If so, it is removed
-  from the queue, and need not wait. All tasks run in the same order as by the queue. Only one task runs within another,
+  from the queue, and need not wait. All tasks run in the queue's order. Only one task runs within another,
   so that no stack overflows. The clock is read as often as by the queue."
   {:jsdoc ["@noinline"]}
   [waiter]
@@ -142,7 +142,7 @@
                   (recur))))))
 
 (defn report
-  "Tells the environment about `thrown`, an exception that nobody catches; returns nil at once."
+  "Reports `thrown`, an exception that nobody catches, to the environment. Returns nil at once."
   [thrown]
   (js/queueMicrotask (fn [] (throw thrown)))
   nil)

@@ -4,7 +4,7 @@
   there is one timer of the environment, for the earliest of them.
 
   T1. The time of a moment is no smaller than that of its parent, at (index - 1) / 2.
-  T2. A timer is set if and only if the heap has moments; else it would keep a process alive.
+  T2. A timer is set if and only if the heap has moments. Otherwise it would keep a process alive.
   T3. A moment is in the heap, and in `moments`, if and only if one of its timeouts is live."
   {:no-doc true}
   (:require-macros

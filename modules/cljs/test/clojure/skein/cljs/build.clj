@@ -62,13 +62,13 @@
   (program "chromium-headless-shell" "chrome-headless-shell"))
 
 (defn kill!
-  "Ends `process` and those that it has started."
+  "Ends `process` and the processes that it has started."
   [^Process process]
   (run! (fn [^java.lang.ProcessHandle h] (.destroyForcibly h)) (iterator-seq (.iterator (.descendants process))))
   (.destroyForcibly process))
 
 (defn- run
-  "Runs `command`; returns all that it printed. A process that does not end is killed, and says so."
+  "Runs `command`. Returns its output. A process that does not end is killed, and the output says so."
   [command]
   (let [out (File/createTempFile "skein-cljs" ".txt")
         process (-> (ProcessBuilder. ^java.util.List command)
@@ -118,7 +118,7 @@
     (-> (ProcessBuilder. ^java.util.List command) (.redirectErrorStream true) .start)))
 
 (defn run-in-browser
-  "Runs the program at `path` in a page; returns what it posts to /result at its end."
+  "Runs the program at `path` in a page. Returns what it posts to /result at its end."
   [path]
   (let [result (promise)
         server (serve path result)

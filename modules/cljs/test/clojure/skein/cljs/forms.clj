@@ -22,7 +22,7 @@
   (if (and (seq locals) (zero? (.nextInt r 3))) (pick r locals) (symbol (str "x" (.nextInt r 1000)))))
 
 (defn- compound
-  "A form of one of the kinds that the compiler treats apart; `sub` makes a form inside it, in which
+  "Returns a form of one of the kinds that the compiler treats apart; `sub` makes a form inside it, in which
   the locals given as arguments are bound too."
   [^Random r sub locals]
   (let [x (local r locals)

@@ -137,7 +137,7 @@
     (is (= :put (alt! [[a 2]] :put)))))
 
 (defn- lose
-  "Lets `n` arms on `port` wait and lose. Returns a port that gives `n` after that."
+  "Makes `n` arms on `port` wait and lose. Returns a port that then gives `n`."
   [port n]
   (go (dotimes [i n]
         (let [other (chan)]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cljs-parity.program
-  "Runs the scripts and the blocks on both libraries. Says as EDN how many there are of each, and the first that differ."
+  "Runs the scripts and the blocks on both libraries. Prints as EDN how many there are of each, and the first that differ."
   (:require
    [skein.cljs-parity.blocks :as blocks]
    [skein.cljs-parity.core-async-blocks :as their-blocks]

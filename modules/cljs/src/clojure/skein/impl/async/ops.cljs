@@ -15,7 +15,7 @@
    [skein.impl.operations :refer [<! >! alts! chan close! put! take!]]))
 
 (defn- some-value
-  "Returns `value`, unless it is nil: then throws for the operation called `op`."
+  "Returns `value`. Throws if it is nil; the message names the operation `op`."
   [value op where]
   (when (nil? value)
     (fail! :skein/nil-value

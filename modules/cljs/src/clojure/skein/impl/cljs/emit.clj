@@ -5,7 +5,7 @@
       start((NS.SITE||(NS.SITE=make()))(frame(),local,..))
 
   `make` returns `function*(frame,local,..){body}`. V8 spends 2 us on a generator function that
-  is made anew, for its prototype and hidden class. So it is made once a site, kept under the
+  is made anew, for its prototype and hidden class. So it is made once for each site, kept under the
   site's name in the namespace's object, and gets the locals around the block as arguments."
   {:no-doc true}
   (:require
@@ -19,8 +19,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- elements
-  "Returns the forms in `form`, or nil. A block inside is compiled already. For it, returns only its site and its names: with
-  a walk through its code, nested blocks would take quadratic time."
+  "Returns the forms in `form`, or nil. A block inside it is compiled already, so returns only its site and its names:
+  walking through its code would take quadratic time for nested blocks."
   [form]
   (cond
     (::expand/block (meta form)) (::expand/block (meta form))

@@ -5,7 +5,7 @@
   A park becomes the expression `(take(frame, port) ? frame.v : yield)`. The compiler of
   ClojureScript wraps `let`, `loop`, `case`, `try` and `throw` in a function when they stand in
   an expression, and sometimes the arguments of a call. A yield in such a function would be
-  lost. So each form that parks and is none of JavaScript's plain expressions becomes a
+  lost. So each form that parks and is not a plain expression of JavaScript becomes a
   statement, whose value goes to a destination:
 
       :return    the value of the block
@@ -136,8 +136,8 @@
       [before (list 'set! target value)])))
 
 (defn- short-circuit
-  "Returns the `if` that a js* form of operands joined by && or || stands for, else nil: its
-  operands must not be evaluated ahead."
+  "Returns the `if` that a js* form of operands joined by && or || stands for, otherwise nil. The
+  operands of such a form must not be evaluated ahead."
   [[_ template & args]]
   (some (fn [[operator nest]]
           (when (and (str/includes? template operator)
