@@ -102,7 +102,7 @@
     (SparkContext. conf)
     (catch Exception e
       (throw (ex-info (if (str/includes? (str (ex-message e)) "Only one SparkContext")
-                        "This process has a connection to Spark, and it can have one at a time. Close that one, or give connect its SparkContext as the master."
+                        "This process already has a connection to Spark, and can have only one. Close that one, or give connect its SparkContext as the master."
                         (str "Spark can't start with the master " master ": " (ex-message e) ". Check the master, and the settings in :conf."))
                       {:skein/error :skein/bad-master, :master master} e)))))
 

@@ -87,6 +87,6 @@
   (try
     (fold-here (Decoder/decode request) source where)
     (catch VirtualMachineError e
-      ;; Spark has to know that this process is in trouble; a stack overflow is the step's own affair.
+      ;; Spark has to know that this process is in trouble. A stack overflow concerns only the step.
       (if (instance? StackOverflowError e) (thrown e where) (throw e)))
     (catch Throwable t (thrown t where))))

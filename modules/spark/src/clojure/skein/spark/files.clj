@@ -25,7 +25,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:const max-split-bytes "How long a part is at most, unless :split-bytes says otherwise." (* 128 1024 1024))
+(def ^:const max-split-bytes "The largest length of a part, unless :split-bytes says otherwise." (* 128 1024 1024))
 
 ;;;; There, and here
 
@@ -116,10 +116,10 @@
                             [(.getFileStatus system path)]
                             (seq (or (.globStatus system path) (throw (FileNotFoundException.)))))))]
     (when (empty? found)
-      (failed! :skein/file-missing path (str "No file fits " path ", as seen from here. A cluster needs files that each executor can read.")))
+      (failed! :skein/file-missing path (str "No file matches " path ", as seen from here. A cluster needs files that each executor can read.")))
     (doseq [^FileStatus status found]
       (when (.isDirectory status)
-        (failed! :skein/file-is-directory path (str (.getPath status) " is a directory. Give its files, for instance by " (.getPath status) "/*."))))
+        (failed! :skein/file-is-directory path (str (.getPath status) " is a directory. Give its files, for instance as " (.getPath status) "/*."))))
     (sort-by #(str (.getPath ^FileStatus %)) found)))
 
 (defn- packed?
@@ -172,7 +172,7 @@
   (let [{:keys [split-bytes charset] :or {charset "UTF-8"} :as opts}
         (check/options "lines" opts (assoc split-option :charset [some? "a charset or the name of one"]))
         charset (if (instance? Charset charset) (.name ^Charset charset) charset)]
-    ;; What skein.fold.lines refuses is refused here.
+    ;; Refuses here what skein.fold.lines refuses.
     (lines/lines (dissoc opts :split-bytes) paths)
     (source-of split-bytes cluster paths (fn [part _] [`line-part part charset]))))
 

@@ -33,7 +33,7 @@
   (str/join "\n" (map str (take-while some? (iterate #(.getCause ^Throwable %) t)))))
 
 (defn- java-of
-  "Returns the version of the Java that refused a class, or nil. It is read from the text of the refusal: class files of Java 17 have version 61."
+  "Returns the version of the Java that refused a class, or nil. Reads it from the text of the refusal: class files of Java 17 have version 61."
   [text]
   (some-> (re-find #"class file versions up to (\d+)" text) second parse-long (- 44)))
 
@@ -65,7 +65,7 @@
 
 (defn- lost! [cluster ms]
   (error/fail! :skein/cluster-lost
-               (str "No executor has been there for " (quot ms 1000) " seconds. Check the workers, and that they have the memory and the "
+               (str "There has been no executor for " (quot ms 1000) " seconds. Check the workers, and that they have the memory and the "
                     "cores that an executor asks for.")
                {:waited-ms ms}))
 
@@ -100,7 +100,7 @@
 (defn- millis ^long [] (quot (System/nanoTime) 1000000))
 
 (defn- time-left
-  "Returns how long to wait for the next result; throws :skein/fold-timeout when none is left."
+  "Returns how long to wait for the next result. Throws :skein/fold-timeout if no time is left."
   [deadline timeout-ms]
   (if deadline
     (let [left (- (long deadline) (millis))]

@@ -56,8 +56,8 @@
 ;;;; Here
 
 (defn- with-session
-  "Calls f with a session of the cluster's context in which days and times are java.time's. How they are read is decided by
-  the session that is active when an RDD is made."
+  "Calls f with a session of the cluster's context in which days and times are java.time's. The session that is
+  active when an RDD is made decides how they are read."
   [cluster f]
   (cluster/context cluster)
   (let [session (.newSession (.getOrCreate (SparkSession/builder)))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.request
-  "What is sent to the executors: a fold as bytes, checked here, before anything runs."
+  "Makes what is sent to the executors: a fold as bytes, which is checked here, before anything runs."
   {:no-doc true}
   (:require
    [skein.fold :as fold]
@@ -12,7 +12,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:const default-max-result-bytes
-  "The greatest partial value that a task sends, unless :max-result-bytes says otherwise: what Spark lets all of a job's be."
+  "The largest partial value that a task sends, unless :max-result-bytes says otherwise. It is Spark's limit for all values of a job."
   (* 1024 1024 1024))
 
 (defn- named

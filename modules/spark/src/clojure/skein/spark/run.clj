@@ -36,7 +36,7 @@
     (throw t)))
 
 (defn- note
-  "Tells `trace`, an atom or nil, and on-progress of a result."
+  "Reports a result to `trace`, an atom or nil, and to :on-progress. Throws the exception of a result that is one."
   [trace {:keys [on-progress]} total i [how value stats bytes]]
   (when trace (swap! trace conj (assoc stats :partition i, :how how, :bytes bytes)))
   (when on-progress (on-progress {:done (inc (long i)), :total total, :unit :partitions}))

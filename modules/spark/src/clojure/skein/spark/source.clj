@@ -63,7 +63,7 @@
   (Encoder/encode call Integer/MAX_VALUE))
 
 (defn of-calls
-  "Returns the source of which each of `calls`, vectors [symbol & arguments], returns a part on an executor."
+  "Returns the source whose parts the `calls`, vectors [symbol & arguments], return on the executors."
   [cluster calls]
   (cluster/context cluster)
   (Far. cluster (mapv encoded calls) nil nil))

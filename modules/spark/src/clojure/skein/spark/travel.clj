@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.travel
-  "Tells without a cluster whether a fold can travel: sends it to a Clojure of its own within this process, which knows nothing
+  "Finds out without a cluster whether a fold can travel. Sends it to a separate Clojure within this process, which knows nothing
   but the class path."
   {:no-doc true}
   (:require
@@ -24,7 +24,7 @@
   (.getMethod (Class/forName class-name true loader) method (into-array Class types)))
 
 (defn- far-run
-  "Returns what skein.spark.far/run returns in a Clojure of its own."
+  "Returns what skein.spark.far/run returns in a separate Clojure."
   ^bytes [request source]
   (let [thread (Thread/currentThread)
         before (.getContextClassLoader thread)]

@@ -20,7 +20,7 @@
   (.toFile (Files/createTempDirectory label (make-array FileAttribute 0))))
 
 (def home
-  "An installation of Spark: a folder with links to its jars in the folder jars."
+  "The folder of an installation of Spark, with links to its jars in the folder jars."
   (delay
     (let [home (temp-dir "skein-spark-home")
           folder (io/file home "jars")]
@@ -38,7 +38,7 @@
   (mapv #(str "--add-opens=java.base/" % "=ALL-UNNAMED") ["java.lang" "java.nio" "sun.nio.ch" "java.util"]))
 
 (def ^:private ending-with-us
-  "A shell that starts its arguments, and ends them when its input ends: when this process does, in whatever way. What they wrote goes with them."
+  "A shell command that starts its arguments and ends them when its input ends, however this process ends. Then it deletes their files."
   ["sh" "-c" "\"$@\" & exec >/dev/null 2>&1; cat; kill $!; wait; rm -r \"$PWD\"" "sh"])
 
 (defn- start
@@ -123,7 +123,7 @@
   (filterv #(str/starts-with? (.getName ^Thread %) "Executor task launch worker for task") (keys (Thread/getAllStackTraces))))
 
 (defn idle?
-  "Returns whether no thread of this process runs a task any more. Waits a minute for that, then prints what the threads do."
+  "Waits until no thread of this process runs a task. Returns whether that is so within a minute. Otherwise prints what the threads do."
   []
   (let [deadline (+ (System/nanoTime) 60000000000)]
     (loop []

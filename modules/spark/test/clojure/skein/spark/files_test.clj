@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.files-test
-  "Ranges of files, against skein.fold.lines: without a cluster but for the last tests."
+  "Ranges of files, against skein.fold.lines. Only the last tests need a cluster."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -104,7 +104,7 @@
   (let [file (file-of (utf-8 "ab\nBZh91AY&SY\n"))]
     (is (= ["BZh91AY&SY"] (fold/fold (fold/into []) (files/line-part {:uri (str (.toURI file)), :from 3, :to 14, :size 14} "UTF-8"))))))
 
-(defn slice-text "The number of a slice's file, and its text." [^Slice slice] [(.file slice) (.text slice (java.nio.charset.Charset/forName "UTF-8"))])
+(defn slice-text "Returns the number of a slice's file, and its text." [^Slice slice] [(.file slice) (.text slice (java.nio.charset.Charset/forName "UTF-8"))])
 
 (deftest files-fold-by-tasks
   (let [cluster (bed/bed :local)

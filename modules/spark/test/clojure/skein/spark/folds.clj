@@ -12,13 +12,13 @@
 
 (set! *warn-on-reflection* true)
 
-(defn month "A key that is hashed by identity." [n] (Month/of (inc (mod n 12))))
+(defn month "Returns a key that is hashed by identity." [n] (Month/of (inc (mod n 12))))
 (defn bucket [n] (mod n 7))
 (defn text-of [n] (str \[ n \]))
-(defn mixed "An associative function that is not commutative." ([] "") ([a b] (str a b)))
+(defn mixed "Combines two values. Associative but not commutative." ([] "") ([a b] (str a b)))
 
 (defn times
-  "The product of two matrices of two rows, which are vectors of four."
+  "Returns the product of two matrices of two rows, which are vectors of four."
   ([] [1 0 0 1])
   ([[a b c d] [e f g h]] (mapv #(mod % 1000003) [(+ (* a e) (* b g)) (+ (* a f) (* b h)) (+ (* c e) (* d g)) (+ (* c f) (* d h))])))
 
@@ -31,7 +31,7 @@
   (fold/fuse {:n fold/count, :sum fold/sum, :months (fold/through (map month) fold/frequencies), :big (fold/top 3)}))
 
 (defn less-than
-  "A fold with arguments: how many numbers are less than limit, unless `off`."
+  "Returns a fold that counts the numbers below `limit`, unless `off`."
   [limit off]
   (fold/through (filter #(and (not off) (< % limit))) fold/count))
 
@@ -40,7 +40,7 @@
 (defn all-of [_ _] (throw (UnsupportedOperationException. "all-of")))
 
 (defn fails-at
-  "A fold that throws `make` of the element `n`."
+  "Returns a fold that throws `make` of the element `n`."
   [n make]
   (assoc fold/count :step (fn [acc x] (if (= x n) (throw (make x)) (inc acc)))))
 
@@ -67,7 +67,7 @@
 (defn hanging [n] (counted n) (hang))
 
 (defn stops-at
-  "A fold into a vector that has enough at the element `k`, and hangs at each behind it."
+  "Returns a fold into a vector that has enough at the element `k`, and hangs at each behind it."
   [k]
   {:identity vector, :combine into
    :step (fn ([acc] acc)

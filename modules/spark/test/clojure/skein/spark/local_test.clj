@@ -35,7 +35,7 @@
   (delay (doto (File/createTempFile "numbers" ".txt") .deleteOnExit (spit (str/join "\n" (range 100))))))
 
 (defn- sources
-  "Name -> source of the numbers below 100 in `n` partitions."
+  "Returns name -> source of the numbers below 100 in `n` partitions."
   [cluster n]
   (let [split {:split-bytes (max 1 (quot (.length ^File @number-lines) (long n)))}]
     {:range* (spark/range* {:partitions n} cluster 0 100)
@@ -49,7 +49,7 @@
   (walk/postwalk #(if (float? %) (Math/round (* 1e6 (double %))) %) x))
 
 (defn folds-equal-local-ones
-  "Claims for each of `fs`, name -> fold, that it is equal from each source, in few and many partitions."
+  "Asserts for each of `fs`, name -> fold, that it has the same value for each source, in few and many partitions."
   [fs]
   (doseq [n [1 2 7 64], [from far] (sources (bed/bed :local) n), [k f] fs]
     (testing (str k " of " from " in " n)
@@ -71,7 +71,7 @@
   (gen/tuple (gen/vector (gen/choose 0 30) 0 60) (gen/elements [1 2 7 64]) gen-xform gen-fold))
 
 (defn equal-to-local
-  "Returns what so many runs of generated cases found."
+  "Returns the result of `runs` generated cases."
   [cluster runs]
   (check/quick-check runs
                      (prop/for-all [[xs n xform f] cases]
@@ -94,7 +94,7 @@
     (is (= 10 (- (long @folds/steps) (long before))))))
 
 (defn in-order-with-delays
-  "Claims that `runs` folds whose tasks end in any order, of functions that are associative only, are equal."
+  "Asserts that `runs` folds of functions that are only associative are equal, whatever the order in which their tasks end."
   [runs]
   (let [joined (fold/through (map folds/text-of) {:step folds/mixed, :combine folds/mixed})
         product (fold/through (map folds/matrix) {:step folds/times, :combine folds/times})
@@ -115,7 +115,7 @@
             :let [before @folds/steps]]
       (is (= (vec (range (inc k))) (spark/fold {:timeout-ms 60000} [`folds/stops-at k] (spark/range* {:partitions 100} cluster 0 100))))
       (is (bed/idle?))
-      ;; One element each; what began behind the k-th hangs, on each of the two cores.
+      ;; One element each. The tasks behind the k-th hang, on each of the two cores.
       (is (>= (+ k 1 2) (- (long @folds/steps) (long before)))))))
 
 (def ^:private ways-to-cancel

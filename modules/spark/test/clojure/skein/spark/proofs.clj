@@ -80,12 +80,12 @@
     (is (= (str [n (* 1000 (long n))]) (last (str/split-lines printed))))))
 
 (def ^:private proofs
-  "Name -> what it claims of a number, and the number if none is given."
+  "Name -> [the check, a function of a number; the number by default]."
   {"cases" [cases 2000], "delays" [local-test/in-order-with-delays 200], "kills" [kills 20], "loads" [loads 100]
    "logs" [logs 1024], "partitions" [partitions 10000]})
 
 (defn -main
-  "Does `what`, and exits with 1 if something does not hold."
+  "Runs the checks called `what`. Exits with 1 if one fails."
   [& [what n]]
   (if-let [[claim default] (proofs what)]
     (binding [test/*report-counters* (ref test/*initial-report-counters*)]

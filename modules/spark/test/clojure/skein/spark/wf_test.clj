@@ -54,7 +54,7 @@
   (apply wf "--spark" "local[2]" args))
 
 (defn same?
-  "Claims that the command prints the same on a cluster, and prints something. Returns that."
+  "Asserts that the command prints the same on a cluster, and prints something. Returns what it prints."
   [& args]
   (let [args (flatten args)
         here (apply wf args), far (apply there args)]

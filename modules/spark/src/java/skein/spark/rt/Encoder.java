@@ -46,18 +46,18 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Turns a value into bytes that another process can read with {@link Decoder}.
+ * Encodes a value as bytes that another process can read with {@link Decoder}.
  *
  * <p>Java's serialization alone is not enough. It keeps the hashes of the process that a map comes from, and so loses keys that
  * are hashed by identity, such as enums. It makes a second {@code false}, which Clojure takes for true. It can't read a record
  * back, because Clojure defines its class in a loader of its own. Here maps and sets are built anew from their elements,
  * and a record by its constructor. A function is sent as the name of a var, or as a call of the var that makes it:
- * {@code skein.spark.names/name-of} finds either. What has no other way goes by Java's serialization.
+ * {@code skein.spark.names/name-of} finds either. Java's serialization encodes all other values.
  *
  * <p>Not for use by several threads.
  */
 public final class Encoder {
-    /** Deeper values would overflow the stack of a thread of Spark. */
+    /** The deepest nesting of a value. Deeper values would overflow the stack of a thread of Spark. */
     static final int MAX_DEPTH = 1200;
 
     private static final Keyword STEP = Keyword.intern("step");
@@ -68,7 +68,7 @@ public final class Encoder {
 
     private final WireBytes out;
     private final Map<Object, Integer> names = new HashMap<>();
-    /** Where in the value we are: keys and indices from the outside in. */
+    /** The place in the value that is being written: keys and indices from the outside in. */
     private final List<Object> path = new ArrayList<>();
 
     private Encoder(long maxBytes) {
@@ -124,7 +124,7 @@ public final class Encoder {
         path.remove(path.size() - 1);
     }
 
-    // Names: what code is known by.
+    // Names of code.
 
     /** Returns a symbol, or a vector of a symbol and arguments, if {@code value} is or holds code; else null. */
     private Object nameOf(Object value) {
@@ -205,7 +205,7 @@ public final class Encoder {
         for (Object item : items) at(i++, item);
     }
 
-    /** A sequence may be lazy, and without end: its elements are counted as they come, until the bytes are too many. */
+    /** A sequence may be lazy and endless, so its elements are not counted first. The limit of bytes ends it. */
     private void list(Iterable<?> items) {
         out.tag(Tag.LIST);
         long i = 0;

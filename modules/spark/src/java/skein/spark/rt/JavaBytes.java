@@ -51,7 +51,7 @@ final class JavaBytes {
         }
     }
 
-    /** Reads it again, by the loader that knows classes that Clojure code has defined. */
+    /** Reads what {@link Out} has written. */
     private static final class In extends ObjectInputStream {
         In(InputStream in) throws IOException {
             super(in);

@@ -9,13 +9,13 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import scala.runtime.AbstractFunction1;
 
-/** The function that Spark runs on each partition. What it holds, and what it returns, are bytes, so that nothing else travels. */
+/** The function that Spark runs on each partition. It holds and returns only bytes, so that nothing else travels. */
 public final class PartTask extends AbstractFunction1<scala.collection.Iterator<Object>, Object>
         implements Serializable {
     private static final long serialVersionUID = 1;
 
     private final byte[] request;
-    /** Whether a partition has one element, which says what to fold, or is itself what to fold. */
+    /** Whether a partition has one element, which says what to fold. Otherwise its elements are folded. */
     private final boolean piece;
 
     /**
