@@ -12,7 +12,7 @@
 (def ^:private page (delay (slurp "doc/architecture.md")))
 
 (defn- named
-  "The names of files in `text`, as in `Channel.java`."
+  "Returns the names of files in `text`, as in `Channel.java`."
   [text]
   (into #{} (map second) (re-seq #"`([A-Za-z_]+\.(?:java|clj))`" text)))
 

@@ -54,8 +54,8 @@
                       (fn [[version]] (if (= "${project.version}" version) :local version)))))
 
 (defn- in-scope
-  "Returns {group/artifact version} for the dependencies in a module's pom.xml, of scope test or of the others. What the users of one
-  namespace bring is of scope test here, and provided in a released pom."
+  "Returns {group/artifact version} for the dependencies in a module's pom.xml, of scope test or of the others. The dependencies that users of one
+  namespace bring have scope test here, and scope provided in a released pom."
   [pom test?]
   (into {}
         (for [[lib [_ scope]] (pom-dependencies pom pom) :when (= test? (contains? #{"test" "${users.scope}"} scope))]
@@ -95,7 +95,7 @@
     (.isDirectory (io/file module "test/java")) (conj (str module "/target/test-classes"))))
 
 (defn- stray-classes
-  "The class files, as paths below target/classes, that come from none of the Java
+  "Returns the class files, as paths below target/classes, that come from none of the Java
   sources, as paths below src/java: compiled Clojure, or old files."
   [class-paths java-paths]
   (let [sources (into #{} (map #(str/replace % #"\.java$" "")) java-paths)]

@@ -34,7 +34,7 @@
        (str/join "\n")))
 
 (defn- unexpected-markers
-  "The `;=>` that don't begin a line: they would be comments to the reader."
+  "Returns the `;=>` that don't begin a line: they would be comments to the reader."
   [first-line lines]
   (for [[i line] (map-indexed vector lines)
         :when (re-find #"\S.*;=>" line)]
@@ -68,7 +68,7 @@
   (let [in (LineNumberingPushbackReader. (StringReader. (with-markers lines)))
         run (bound-fn []
               (.setLineNumber in (int first-line))
-              ;; As a reader does at a REPL, in no test.
+              ;; As at a REPL, outside of any test.
               (binding [*ns* n, *out* (StringWriter.), *err* (StringWriter.), test/*testing-vars* nil]
                 (try (checked in)
                      (catch Throwable t
@@ -150,7 +150,7 @@
       (alias short-name (ns-name full)))))
 
 (defn- docstring-faults
-  "The faults of the examples in `doc`, which is at `line` of `path` and of namespace `seen`."
+  "Returns the faults of the examples in `doc`, which is at `line` of `path` and of namespace `seen`."
   [seen {:keys [doc path line]}]
   (when (some-> doc (str/includes? ";=>"))
     (let [code (example-lines doc)

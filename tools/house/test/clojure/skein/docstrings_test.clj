@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.docstrings-test
-  "Everything public is documented, in Markdown that pages of the API show as it is meant."
+  "Everything public is documented, in Markdown that the pages of the API show as intended."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
@@ -9,8 +9,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- namespace-faults
-  "Returns what lacks a docstring in the loaded namespace `n`: the namespace, or a public var, also of
-  a macro, a protocol or a protocol's method."
+  "Returns faults for what lacks a docstring in the loaded namespace `n`: the namespace, or a public var, including
+  macros, protocols and methods of protocols."
   [n]
   (concat
     (when (str/blank? (:doc (meta (the-ns n))))
@@ -38,7 +38,7 @@
                   (str/starts-with? (subs text (str/last-index-of text "/*")) "/**")))))
 
 (defn- java-faults
-  "The types of a Java file that lack Javadoc; for package-info.java, the package."
+  "Returns the types of a Java file that lack Javadoc; for package-info.java, the package."
   [file]
   (let [texts (mapv second (project/lines file))]
     (for [[i text] (map-indexed vector texts)
@@ -73,8 +73,8 @@
   (boolean (some->> (str/split-lines block) (remove #(str/starts-with? % "    ")) last (re-find item))))
 
 (defn- markdown-faults
-  "Returns what a page of the API would show otherwise than it is meant in a docstring. There a docstring loses the indentation
-  that all of its lines but the first have, and what is indented after a list belongs to the list."
+  "Returns the parts of a docstring that a page of the API would not show as intended. There a docstring loses the indentation that
+  all of its lines but the first have, and indented text after a list belongs to the list."
   [doc]
   (let [[text & more :as blocks] (str/split doc #"\n\n")
         code? (fn [block] (str/starts-with? block "      "))

@@ -13,7 +13,7 @@
         (project/parts form)))
 
 (defn- keywords-at
-  "The errors that `form` itself raises: in the first argument of fail!, of a check, or of a
+  "Returns the errors that `form` itself raises: in the first argument of fail!, of a check, or of a
   function failure that makes one to be raised later, or under :skein/error in a map."
   [form]
   (cond
@@ -27,7 +27,7 @@
   (into #{} (comp (mapcat project/parts) (mapcat keywords-at)) (project/forms file)))
 
 (defn- raised-by-java
-  "Java names an error as \"skein/x\" or as \"skein\", \"x\"."
+  "Returns the errors that Java code names, as \"skein/x\" or as \"skein\", \"x\"."
   [file]
   (into #{} (comp (map second) (remove #{"error"}) (map #(keyword "skein" %)))
         (re-seq #"\"skein(?:/|\"\s*,\s*\")([a-z][a-z0-9-]*)\"" (:text file))))

@@ -2,8 +2,8 @@
 (ns skein.invariants-test
   "The invariants that Java classes name, in all packages of all modules. A class declares one in a
   comment line of its own, that begins with a name of one or two capitals and a digit, as in
-  \"<li>Q1 What was pushed is polled once\". Its capitals are no other class's, and a test of
-  its module says in a comment that it checks it: \"Checks Q1\", or \"Checks Q1 to Q3\"."
+  \"<li>Q1 What was pushed is polled once\". No other class uses its capitals. A test of its module
+  says in a comment that it checks the invariant: \"Checks Q1\", or \"Checks Q1 to Q3\"."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]

@@ -37,7 +37,7 @@
   (let [project (project!)]
     (is (refused? 2 ["'tset'" "did you mean 'test'?"] (skein! project "tset")))
     (is (refused? 2 ["did you mean 'repl'?"] (skein! project "rpel")))
-    (is (refused? 2 ["did you mean 'why'?"] (skein! project "wy")) "a letter is left out more often than it is another")
+    (is (refused? 2 ["did you mean 'why'?"] (skein! project "wy")) "omitting a letter is likelier than changing one")
     (doseq [far ["xyzzy" "foo" "release-it" "\\n"]]
       (let [said (skein! project far)]
         (is (refused? 2 [(str "'" far "'; ./skein help lists all")] said))))
@@ -195,7 +195,7 @@
                 "  (prn args (.isOpen (.getModule Object) \"java.lang\" (.getModule clojure.lang.RT))"
                 "       (System/getProperty \"jdk.attach.allowAttachSelf\")))")
     (is (= {:exit 0 :out "(\"--port\" \"7888\") true \"\"\n" :err ""} (nrepl (sandbox "nrepl.jar") "--port" "7888"))
-        "as a simulation needs it, and nREPL, to stop an endless loop")))
+        "as simulations need, and nREPL to stop an endless loop")))
 
 (deftest a-benchmark-is-chosen-by-its-subject
   (let [project (project!)

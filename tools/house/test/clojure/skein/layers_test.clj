@@ -13,8 +13,8 @@
 (def ^:private units
   "From the bottom up: [level unit what-it-holds what-it-may-use]. In the third
   column a name stands for itself and `name.*` for all beneath it; the longest
-  that fits decides. What has no line here belongs to a module that stands on
-  async or beside it: nothing in async may use it."
+  that fits decides. Namespaces without a line here belong to modules above
+  async or beside it. Nothing in async may use them."
   '[[0 error     [skein.impl.error skein.impl.check
                   skein.impl.internals skein.impl.mirror
                   skein.impl.once skein.base]                        []]
@@ -57,8 +57,8 @@
        sort last second))
 
 (defn- place-of
-  "Returns the namespace or package that `word` is or is in, such as skein.rt for
-  skein.rt.Channel$Slot, or nil if it has nothing to do with Skein's own places."
+  "Returns the namespace or package that `word` names or is in, such as skein.rt for
+  skein.rt.Channel$Slot, or nil if it is not one of Skein's."
   [word]
   (some-> (re-find #"^skein(?:\.[a-z][A-Za-z0-9_-]*)+" word)
           (str/replace \_ \-)))
@@ -104,7 +104,7 @@
       :else (str here " may not use " there))))
 
 (defn- layer-faults
-  "What the file of namespace or package `here` uses and may not, given [line place] pairs."
+  "Returns what the file of namespace or package `here` uses and may not, given [line place] pairs."
   [file here uses]
   (distinct
     (for [[line there] (cons [1 here] uses)

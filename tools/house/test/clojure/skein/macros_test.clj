@@ -12,7 +12,7 @@
   (filter #(re-find #"^(modules|apps)/[^/]+/src/" (:path %)) (concat (project/clojure-files) (project/for-clojurescript))))
 
 (defn- faults
-  "The public macros of a file whose metadata lacks :style/indent."
+  "Returns the public macros of a file whose metadata lacks :style/indent."
   [file]
   (for [[op macro-name & more :as form] (filter seq? (project/forms file))
         :when (and (= 'defmacro op)

@@ -12,7 +12,7 @@
 (def ^:private empty-words #{"core" "util" "utils" "misc" "helpers" "common"})
 
 (defn- namespace-faults
-  "The name of a namespace must name its subject, not say that others share it. The bridge has core.async's
+  "Reports namespaces whose name does not name their subject, but says that others share it. The bridge has core.async's
   names."
   [file]
   (for [word (some-> (project/ns-name-of file) str (str/split #"[.-]"))
@@ -27,7 +27,7 @@
     (some #(and (map? %) (:no-doc %)) [(meta (second form)) (nth form 2 nil) (nth form 3 nil)])))
 
 (defn- public-faults
-  "A library's namespace must be in its module's README, or be marked as not for users."
+  "Reports a library's namespace that is neither in its module's README nor marked as not for users."
   [readme-of file]
   (let [n (project/ns-name-of file)]
     (when-not (or (nil? (module-of file))
@@ -100,7 +100,7 @@
   (second (re-find #"([^/]+)\.java$" (:path file))))
 
 (defn- twice-named
-  "The names that two Java types of different packages have, but for the bridge's, which are core.async's."
+  "Returns the names that two Java types of different packages have. The bridge's are left out, because they are core.async's."
   [files]
   (for [[n those] (sort-by key (group-by type-name (remove #(str/includes? (:path %) "java/clojure/core/async/") files)))
         :when (and (next those) (not= "package-info" n))]
@@ -111,7 +111,7 @@
   (is (= ["A: x/A.java, y/A.java"] (twice-named [{:path "x/A.java"} {:path "y/A.java"} {:path "y/B.java"}]))))
 
 (defn- mirrored-folders
-  "The pairs of folders of namespaces whose last two names are each other's in reverse, such as a/b/c and a/c/b."
+  "Returns the pairs of folders of namespaces whose last two names are each other's in reverse, such as a/b/c and a/c/b."
   [namespaces]
   (let [folders (into #{} (map #(vec (butlast (str/split (str %) #"\.")))) namespaces)]
     (for [folder (sort-by str folders)
@@ -124,7 +124,7 @@
   (is (= ["skein/a/b and skein/b/a"] (mirrored-folders '[skein.a.b.x skein.b.a.y skein.a.c.z]))))
 
 (defn- repeated-tests
-  "Of two tests with one name, Clojure keeps the second only."
+  "Reports tests of one file with the same name, of which Clojure keeps only the last."
   [file]
   (for [[n times] (sort-by key (frequencies (map second (re-seq #"(?m)^\((?:deftest|deftwin|defspec|defsim)\s+(?:\^\S+\s+)?([^\s)]+)" (:text file)))))
         :when (< 1 (long times))]

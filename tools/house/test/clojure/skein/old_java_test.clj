@@ -26,7 +26,7 @@
        (some (fn [home] (when (<= 11 (or (version-of home) 0) 20) (str (io/file home "bin" "java")))))))
 
 (defn- libraries
-  "The namespaces of the libraries that users require; not the parts of applications."
+  "Returns the namespaces of the libraries that users require, without those of applications."
   []
   (->> (project/main-namespaces)
        (filter #(re-find #"^skein\.[^.]+$|^skein\.async\.[^.]+$" (str %)))

@@ -76,7 +76,7 @@
   #{#'s/scope #'t/defsim #'flow/create-flow #'flow/map->step #'t/leak-free #'trace/with-limits})
 
 (def ^:private without-options
-  "What has no options, although the names of its arguments look so: var -> what the map is."
+  "Vars whose argument names look like options but are none: var -> what the map is."
   {#'sim/value-of "what `run` has returned"})
 
 (defn- option-like? [arg]
@@ -96,7 +96,7 @@
     v))
 
 (def ^:private in-lanes
-  "What takes options in modules that are not on this class path. Their own tests call them with unknown options."
+  "Functions with options in modules that are not on this class path. Their own tests call them with unknown options."
   '#{skein.spark/connect skein.spark/lines skein.spark/slices skein.spark/range* skein.spark/parallel skein.spark/fold skein.spark/explain skein.spark.parquet/rows})
 
 (defn- arglists
@@ -125,7 +125,7 @@
   (is (= #{} (set/difference (set (keys known)) (set (public-vars)))) "and nothing else is"))
 
 (defn- refusal
-  "The exception of Skein's that `call` throws, perhaps inside one of the compiler's, or nil."
+  "Returns the exception of Skein's that `call` throws, perhaps inside one of the compiler's, or nil."
   [call options]
   (try (call options) nil
        (catch Exception e (first (filter (comp :skein/error ex-data) (take-while some? (iterate ex-cause e)))))))
@@ -159,7 +159,7 @@
   (trace/untrace-all))
 
 (defn- place
-  "Where the options stand in the arguments: :first, :last or :alone."
+  "Returns where the options stand in the arguments: :first, :last or :alone."
   [args]
   (let [args (vec (remove '#{&} args)), i (first (keep-indexed (fn [i arg] (when (option-like? arg) i)) args))]
     (cond (nil? i) nil

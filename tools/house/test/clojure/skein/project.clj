@@ -16,7 +16,7 @@
 
 (defn files
   "Returns the files below the folders or at the paths `roots` whose name ends in
-  one of `endings`, sorted by path. What isn't there is left out."
+  one of `endings`, sorted by path. Missing ones are left out."
   [roots endings]
   (for [root roots
         ^File file (sort (file-seq (io/file root)))
@@ -36,8 +36,8 @@
          [".clj"]))
 
 (defn main-clojure
-  "Returns the Clojure sources of the libraries and applications. The bridge has core.async's names, and is apart;
-  so is what needs ClojureScript, see `for-clojurescript`."
+  "Returns the Clojure sources of the libraries and applications. The bridge, which has core.async's names, is left out,
+  and so is the code that needs ClojureScript, see `for-clojurescript`."
   []
   (clojure-of (concat modules lanes)))
 
@@ -103,8 +103,8 @@
             form))
 
 (defn ns-name-of
-  "Returns the symbol that the ns form of `file` declares, or that its in-ns form goes on
-  with, or nil."
+  "Returns the symbol that the ns form of `file` declares, or that its in-ns form
+  continues, or nil."
   [file]
   (some (fn [form]
           (case (when (seq? form) (first form))

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.publishing-test
-  "The versions in doc/versions.md are those that are tested. The pages of the API have all guides and no implementation."
+  "doc/versions.md lists the tested versions. The pages of the API have all guides and no implementation."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]

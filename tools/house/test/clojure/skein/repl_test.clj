@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.repl-test
-  "`./skein repl`: what Ctrl-C does. The function that it calls is called directly: a process may be started with Ctrl-C ignored."
+  "What Ctrl-C does in `./skein repl`. The tests call its handler directly, because a process may be started with Ctrl-C ignored."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]

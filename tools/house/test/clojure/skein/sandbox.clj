@@ -84,13 +84,13 @@
    "  (System/exit 0))"])
 
 (defn- clojure-jars
-  "Both builds write them down; a JVM started by Maven has them in a jar of paths."
+  "Returns the jars of Clojure on the class path, as both builds write it down. A JVM that Maven starts has them in a jar of paths."
   []
   (filter #(str/ends-with? % ".jar") (str/split (slurp "modules/base/target/classpath/runtime") #":")))
 
 (defn write-maven!
-  "A Maven that notes its call, waits a little as a real one would, and fails with
-  the text in file mvn-says if there is one."
+  "Writes a Maven that notes its call and waits a little, as a real one would. It fails with
+  the text in the file mvn-says if there is one."
   [^File project]
   (let [jars (str/join ":" (for [jar (clojure-jars)]
                              (let [copy (io/file *sandbox* "lib" (.getName (io/file jar)))]
@@ -156,7 +156,7 @@
     (.start builder)))
 
 (def ^:private progress
-  "A line of progress."
+  "The pattern of a line of progress."
   #"(?m)^skein: .* \.\.\.\n")
 
 (defn finish!

@@ -10,7 +10,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- classes
-  "The names of the classes in the folder `root` of Java sources."
+  "Returns the names of the classes in the folder `root` of Java sources."
   [^String root]
   (for [^java.io.File file (file-seq (io/file root)), :when (str/ends-with? (.getName file) ".java")]
     (-> (subs (.getPath file) (inc (count root))) (str/replace ".java" "") (str/replace "/" "."))))

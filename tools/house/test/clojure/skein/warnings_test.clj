@@ -43,7 +43,7 @@
                               '(println "loaded all")))]))
 
 (defn- warnings-about
-  "The warnings in `output` about files at `paths`. Warnings name a file by its path
+  "Returns the warnings in `output` about files at `paths`. Warnings name a file by its path
   or by its place on the class path; libraries have warnings of their own."
   [paths output]
   (for [line (str/split-lines output)
