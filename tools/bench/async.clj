@@ -71,7 +71,7 @@
     (dotimes [r rounds] (a/>!! (chs 0) r) (a/<!! (chs k)))))
 
 (defn- sieve
-  "The nth prime, by a filter for each prime before it (after McIlroy)."
+  "Returns the nth prime, by a filter for each prime before it (after McIlroy)."
   [n]
   (let [numbers (a/chan)]
     (a/go (loop [i 2] (when (a/>! numbers i) (recur (inc i)))))
@@ -196,7 +196,7 @@
   (record! program {:ms (median (repeatedly 5 #(longest-pause (blocker))))}))
 
 (defn- compute
-  "Some 40 ms of work: xorshift numbers (Marsaglia 2003)."
+  "Works for some 40 ms: xorshift numbers (Marsaglia 2003)."
   []
   (loop [i 0 x 88172645463325252]
     (if (< i 20000000)

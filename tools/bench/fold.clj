@@ -84,7 +84,7 @@
 
 (defn- fork-per [v] (max 1 (quot (count v) 8)))
 
-;; With the arithmetic that Clojure has by default, and folds and transduce have: it throws when a sum is too large.
+;; With Clojure's default arithmetic, as in folds and transduce: it throws when a sum is too large.
 (set! *unchecked-math* false)
 
 (defn- loop-over-longs ^long [^longs a]
@@ -377,8 +377,8 @@
 (def ^:private ^:const slice-ns 3e5)
 
 (defn- excess
-  "Returns the median of what `skein` takes more than 1.05 times `serial`, in ns a call. They take turns, in slices of 0.3 ms, so both
-  times of a difference are measured under the same load. The one that begins changes from round to round."
+  "Returns the median of the ns a call by which `skein` exceeds 1.05 times `serial`. They take turns, in slices of 0.3 ms, so both
+  times of a difference are measured under the same load. Each round begins with the other one."
   ^double [skein serial ^double expected-ns]
   (let [batch (max 1 (long (/ (double slice-ns) expected-ns)))
         slice (fn [f] (/ (double (elapsed #(dotimes [_ batch] (f)))) batch))
@@ -390,7 +390,7 @@
       (double (nth (sort differences) (* 2 (long *rounds*)))))))
 
 (defn- small-rows
-  "Prints what a small fold takes more than transduce and 5 %, in ns. The JIT compiler compiles them differently from process to process,
+  "Prints by how many ns a small fold exceeds transduce plus 5 %. The JIT compiler compiles them differently from process to process,
   so run it in several."
   []
   (println "skein - 1.05 transduce, in ns, median of differences in slices of 0.3 ms")

@@ -39,7 +39,7 @@
 (def ^:private levels [:off :registry :events])
 
 (defn- at-levels
-  "The medians of a step in ns of processor time at each level, by turns."
+  "Returns the medians of a step in ns of processor time at each level, by turns."
   [f n]
   (let [look (fn look [] (mapv (fn at [level] (switch level) (nanos-each f n)) levels))]
     (dotimes [_ 2] (look))
@@ -63,7 +63,7 @@
     (/ (- after before) (double n))))
 
 (defn- millis
-  "Of this thread's processor time."
+  "Returns how many ms of this thread's processor time `f` takes."
   [f]
   (let [bean (ManagementFactory/getThreadMXBean)]
     (median (repeatedly 9 (fn [] (let [start (.getCurrentThreadCpuTime bean)] (f) (/ (- (.getCurrentThreadCpuTime bean) start) 1e6)))))))

@@ -24,7 +24,7 @@
                    (/ (double value) (double other-value)))))
 
 (defmacro ^:private in-block
-  "A function that evaluates the body `n` times in a block."
+  "Returns a function that evaluates the body `n` times in a block."
   [n & body]
   `(fn [] (<!! (go (dotimes [~'_ ~n] ~@body) :done))))
 
@@ -50,7 +50,7 @@
 ;;;; Streams
 
 (defn- numbers
-  "A channel that gives n numbers."
+  "Returns a channel that gives n numbers."
   []
   (let [c (a/chan 100)]
     (go-loop [i 0] (if (< i n) (do (>! c i) (recur (inc i))) (a/close! c)))
@@ -60,7 +60,7 @@
   (<!! (go-loop [] (when (some? (<! ch)) (recur)))))
 
 (defn- consume
-  "Subscribes, asks for all, and waits for the end."
+  "Subscribes to a publisher, requests everything, and waits for the end."
   [^Flow$Publisher publisher produce]
   (let [end (promise)]
     (.subscribe publisher (reify Flow$Subscriber
@@ -128,7 +128,7 @@
 (def ^:private ^:const rate-seconds 10)
 
 (defn- real-rate
-  "A channel of the permits a second that a limiter gave in ten seconds."
+  "Returns a channel of the permits a second that a limiter gave in ten seconds."
   [rate]
   (let [limiter (limit/rate-limiter {:rate rate :burst (max 1 (/ rate 10))})] ; makes up for 100 ms
     (a/io-thread
@@ -139,8 +139,8 @@
         (/ (* 1e9 permits) (- (System/nanoTime) start))))))
 
 (defn- stalls
-  "Milliseconds, in an atom, for which a thread that sleeps one at a time was late by more
-  than 20: what the machine took from this process."
+  "Returns an atom of the ms that the machine took from this process: a thread sleeps for 1 ms at a time, and counts delays of more
+  than 20 ms."
   []
   (let [stalled-ms (atom 0)]
     (doto (Thread. (fn [] (loop [before (System/nanoTime)]

@@ -24,7 +24,7 @@
   (-> (ProcessBuilder. ^java.util.List (vec command)) .inheritIO .start .waitFor))
 
 (defn- class-path-of
-  "The class path of the checkout of Skein in `folder`, which its launcher builds."
+  "Returns the class path of the checkout of Skein in `folder`, which its launcher builds."
   [folder]
   (when-not (.exists (File. ^String folder "skein"))
     (binding [*out* *err*] (println (str "bench: there is no checkout of Skein in " folder ".")))
@@ -60,7 +60,7 @@
 (defn- unit [m] (cond (:ns m) "ns" (:ms m) "ms" (:bytes m) "bytes" :else ""))
 
 (defn- merge-rounds
-  "The median of each program's figure over the rounds of one contestant."
+  "Returns the median of each program's figure over the rounds of one contestant."
   [rounds]
   (into {}
         (for [program (distinct (mapcat keys rounds))

@@ -22,7 +22,7 @@
   (<!! (go-loop [n 0] (when (< (long n) 1000) (<! (a/timeout 3600000)) (recur (inc (long n)))))))
 
 (defn- switches
-  "Two threads that yield to each other, 1000 times each."
+  "Runs two threads that yield to each other, 1000 times each."
   []
   (let [work (fn [] (dotimes [_ 1000] (Thread/yield)))
         t (Thread/startVirtualThread work)]
@@ -33,7 +33,7 @@
   (dotimes [_ 1000] (.join (Thread/startVirtualThread (fn [])))))
 
 (defn- loses
-  "A ping-pong of 500 rounds beside two blocks, one of which may lose what the other has written."
+  "Runs a ping-pong of 500 rounds beside two blocks, of which one may lose what the other has written."
   []
   (let [n (atom 0), c (chan 10), add (fn [] (go (let [seen @n] (>! c :x) (reset! n (inc (long seen))))))
         game (ping-pong 500), a (add), b (add)]
@@ -41,7 +41,7 @@
     (assert (= 2 @n))))
 
 (def ^:private rows
-  "What, and the options and body of its check."
+  "[title, options of the check, its body]"
   [["3 blocks, 1 channel" {} small]
    ["ping-pong of 500 rounds, points" {} #(ping-pong 500)]
    ["ping-pong of 500 rounds, no points" {:points #{}} #(ping-pong 500)]
@@ -56,7 +56,7 @@
   (.getProcessCpuTime ^OperatingSystemMXBean (ManagementFactory/getOperatingSystemMXBean)))
 
 (defn- measure
-  "Schedules a second, and how many a second of processor time, with ns of that a step; of a check of `seconds`."
+  "Returns [schedules a second, schedules a second of processor time, ns of processor time a step] of a check of `seconds`."
   [options body seconds]
   (let [start (System/nanoTime)
         processor (processor-ns)
@@ -65,7 +65,8 @@
     [(/ (long schedules) (/ (- (System/nanoTime) start) 1e9)) (/ (long schedules) (/ used 1e9)) (/ used (double steps))]))
 
 (defn- shrinking
-  "Finds `loses` losing, and says how long that is shrunk, from how many steps and deviations to how many."
+  "Finds a failure of `loses` and shrinks it. Returns how long that takes, in ms, its steps, and its deviations before and after:
+  {:ms :steps :from :to}."
   [seed]
   (let [options (sim/checked {:strategy :random :seed seed})
         body (runs/bound options loses)]

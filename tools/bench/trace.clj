@@ -22,31 +22,31 @@
 (def ^:private ^ThreadMXBean threads (ManagementFactory/getThreadMXBean))
 
 (defn- thread-ns
-  "Processor time of this thread, which other programs disturb less than they do a clock."
+  "Returns the processor time of this thread, which other programs disturb less than the clock."
   ^long []
   (.getCurrentThreadCpuTime threads))
 
 (defn- nano-time
-  "The clock, for what several threads do."
+  "Returns the time of the clock, for work of several threads."
   ^long []
   (System/nanoTime))
 
 (defn- ns-per
-  "Nanoseconds on `clock` for each of `n` operations that `f` does."
+  "Returns the ns on `clock` for each of `n` operations that `f` does."
   [clock n f]
   (let [start (long (clock))]
     (f)
     (/ (double (- (long (clock)) start)) (double n))))
 
 (defn- in-turns
-  "The median of `rounds` rounds of each contestant, [name f], after some to warm up; `f` does `n` operations."
+  "Returns the median of `rounds` rounds of each contestant, [name f], after some to warm up; `f` does `n` operations."
   [clock rounds n contestants]
   (let [round (fn round [] (mapv (fn one [[_ f]] (ns-per clock n f)) contestants))]
     (dotimes [_ (max 5 (quot (long rounds) 2))] (round))
     (apply mapv (fn middle [& times] (median times)) (repeatedly rounds round))))
 
 (defn- print-table
-  "A line for each contestant with its ratio to the first one. Returns the figures."
+  "Prints a line for each contestant with its ratio to the first one. Returns the figures."
   [title clock rounds n contestants]
   (println title)
   (let [figures (in-turns clock rounds n contestants)]

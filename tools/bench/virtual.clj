@@ -59,7 +59,7 @@
   (quot (- (.totalMemory (Runtime/getRuntime)) (.freeMemory (Runtime/getRuntime))) 1000000))
 
 (defn- heap-growth-mb
-  "How much more heap is in use after a million results than after one."
+  "Returns how much more heap is in use after a million results than after one."
   []
   (let [xs (v/wmap 64 identity (range))
         _ (first xs)
@@ -108,7 +108,7 @@
                            (.read (.getInputStream socket)))))})
 
 (defn- cancellation-us
-  "From the cancellation of a scope whose child waits in this way to its return."
+  "Returns the time from the cancellation of a scope, whose child waits in this way, to its return."
   [start]
   (let [begun (CountDownLatch. 1) cancelled-at (volatile! 0)]
     (s/scope [s]

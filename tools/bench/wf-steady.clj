@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench wf-steady [--size SIZE] [--seconds N]
 (ns bench.wf-steady
-  "What must not grow: the memory of `skein wf` with the size of a log, and the processor time of `skein wf --follow` with the hours.
+  "Measures what must not grow: the memory of `skein wf` with the size of a log, and the processor time of `skein wf --follow` over hours.
 
   A log of a tenth of SIZE is read once, and ten times over in one run, so that the keys stay the same. Then a log is followed to
   which 1000 lines are appended each second."
@@ -30,7 +30,7 @@
 ;;;; Memory
 
 (defn- wait-for
-  "Waits for the end of a process; returns the most memory it had."
+  "Waits for the end of a process. Returns the most memory it had."
   [^Process process]
   (loop [mb nil]
     (if (.waitFor process 20 TimeUnit/MILLISECONDS) mb (recur (or (resident-mb process) mb)))))

@@ -114,7 +114,7 @@
        (catch Exception e (println (ex-message e)))))
 
 (defn- contestants
-  "Returns the contestants: {:title, :run function -> figures}, with :rounds for at most so many, :quarter? for a quarter of the log."
+  "Returns the contestants: {:title, :run function -> figures}, with :rounds for the most rounds, :quarter? for a quarter of the log."
   []
   (let [path (str log)
         process (fn process [title command] {:title title, :run #(run-process log command {})})

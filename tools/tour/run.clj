@@ -15,14 +15,14 @@
 (def ^:private file "doc/walkthrough.md")
 
 (def ^:private help
-  "Shows in a minute what Skein does, in seven steps. It prints and runs the code of each.
+  "Shows in a minute what Skein does, in seven steps. It prints the code of each step, and runs it.
 
 usage: skein tour [--go]
 
-  --go     run through, without stops
+  --go     run through without stopping
   --help   this text
 
-On a terminal it stops before it runs the code of a step, and before the next step, until you press Enter. So each page fits 24 lines.
+On a terminal it stops before it runs a step, and again before the next one, until you press Enter. So each page fits 24 lines.
 To end the tour, press q and Enter. In a pipe it runs through.
 The code is in doc/walkthrough.md, in the blocks marked tour: change it, and run the tour again.
 ")

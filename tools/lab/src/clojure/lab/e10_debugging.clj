@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.e10-debugging
-  "Which form failed, who called whom, which clause fired. After Eli Bendersky, 2017.
+  "Finds the form that failed, the calls that were made, and the clause that fired. After Eli Bendersky, 2017.
 
   (foo 24) and (foo nil) fail in different branches of a cond; factorial, iseven? and isodd? call each other.
 
@@ -40,7 +40,7 @@
      :example (str/trim said)}))
 
 (defn- tree-of
-  "The printed call tree, a line a call and a line a return."
+  "Returns the printed call tree, a line a call and a line a return."
   [f]
   (let [lines (str/split-lines (with-out-str (f)))]
     {:text (str (count lines) " lines"), :lines (count lines)

@@ -23,7 +23,7 @@
   (let [start (System/nanoTime)] (f) (/ (- (System/nanoTime) start) 1e6)))
 
 (defn- tuned
-  "A prime that takes about `ms` to factorise: the time grows with the square root."
+  "Returns a prime that takes about `ms` to factorise: the time grows with the square root."
   [ms]
   (let [root 1000000
         prime (prime-above (* root root))

@@ -43,7 +43,7 @@
           :else (str (digits (/ ns 1e6)) " ms"))))
 
 (defn ratio
-  "Returns how many times `b` is `a`, as text, or nil."
+  "Returns a / b as text, such as ×2.50, or nil."
   [a b]
   (when (and a b (pos? (double b))) (str "×" (digits (/ (double a) (double b))))))
 

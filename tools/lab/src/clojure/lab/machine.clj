@@ -32,7 +32,7 @@
 (def ^:private ^OperatingSystemMXBean os (ManagementFactory/getPlatformMXBean OperatingSystemMXBean))
 
 (defn load-of-others
-  "Watches the processors for half a second, and returns the share, from 0 to 1, that other programs use."
+  "Returns the share of the processors, from 0 to 1, that other programs use. Takes half a second."
   []
   (.getCpuLoad os) ; what follows is of the time since
   (.getProcessCpuLoad os)

@@ -68,7 +68,7 @@
 (defn- spent-ms [runs] (transduce (map :ms) + runs))
 
 (defn- samples
-  "Returns the runs of `f`, at least one and at most nine, until the budget is spent. Runs `f` for half the budget before, to warm up.
+  "Returns the runs of `f`, at least one and at most nine, until the budget is spent. First runs `f` for half the budget, to warm up.
   If a run takes long, or if there is no budget, it is the only one."
   [f]
   (let [budget-ms (double *budget-ms*)
@@ -124,7 +124,7 @@
   m  :row, :column   where it stands in the table; by default the column is the library
      :expected       what `f` must return, if that is known
      :per            the number of operations: the figure is then nanoseconds per operation, otherwise milliseconds
-     :plain-threads? that it has a thread for each task, so that they are not counted
+     :plain-threads? whether it has a thread for each task, so that they are not counted
      and whatever else the report shows, such as :x for a plot"
   [{:keys [expected per] :as m} f]
   (emit!

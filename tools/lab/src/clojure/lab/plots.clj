@@ -30,7 +30,7 @@
     ["Skein" "others"]))
 
 (defn- published
-  "Measurements of a series called published, for the rows whose published figure is in milliseconds."
+  "Returns the measurements of a series called published, for the rows whose published figure is in milliseconds."
   [experiment measurements]
   (for [m (vals (into {} (map (juxt :row identity)) measurements))
         :let [ms (some->> (get (:published experiment) (:row m)) (re-matches #"([\d.]+) ms") second parse-double)]
@@ -91,7 +91,7 @@
            :data {:values (mapv #(row-of plot %) measurements)})))
 
 (defn- panels
-  "[[name measurements]]"
+  "Returns [[name measurements]], one for each plot."
   [panel measurements]
   (cond->> (map (juxt identity (group-by panel measurements)) (distinct (map panel measurements)))
     (= :panel panel) (sort-by (fn [[title]] (parse-long (re-find #"^\d+" title))))))

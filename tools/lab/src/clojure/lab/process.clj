@@ -92,7 +92,7 @@
          (str/join " ")
          str/trim)))
 
-(def ^:private interrupted-exit "Of a process that ctrl-c has ended, as it does all of a terminal's." 130)
+(def ^:private interrupted-exit "The exit code of a process that Ctrl-C has ended, as it ends all of a terminal's." 130)
 
 (defn- failure [^Process process late limit-ms err]
   (cond

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.readings
-  "Computes a sentence from the figures of an experiment that says which library is faster, also if it is not Skein."
+  "Makes a sentence from the figures of an experiment. It says which library is faster, even if that is not Skein."
   (:require
    [clojure.string :as str]
    [lab.figures :as figures :refer [value]]))

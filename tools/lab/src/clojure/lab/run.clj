@@ -29,7 +29,7 @@
   (str "usage: ./skein lab [OPTIONS...] [EXPERIMENT...]\n\n"
        "Runs the published experiments on core.async 1.7.701 and 1.9.865, on Clojure and the JDK, and on Skein,\n"
        "and writes report.html and results.edn.\n\n"
-       "  --quick       small sizes, under 90 s; without it about ten minutes\n"
+       "  --quick       small sizes: under 90 s, instead of about ten minutes\n"
        "  --size SIZE   full, quick or tiny; tiny only shows that everything works\n"
        "  --out FOLDER  where to write, by default target/lab\n"
        "  --help        this text\n\n"

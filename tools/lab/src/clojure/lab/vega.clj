@@ -37,7 +37,7 @@
       (fail! (str "npm could not fetch " package ": " (first (str/split-lines out))) {:package package}))))
 
 (defn- entry-of
-  "The bytes of the file called `path` in an archive."
+  "Returns the bytes of the file called `path` in an archive."
   ^bytes [^File archive path]
   (with-open [in (TarArchiveInputStream. (GZIPInputStream. (io/input-stream archive)))]
     (loop []
