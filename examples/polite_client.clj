@@ -35,7 +35,7 @@
 (def ^:private at-once (limit/concurrency-limiter {:n 6 :name "server"}))
 
 (defn- ask
-  "The answer for n, or :late. A future that comes too late is cancelled."
+  "Returns the answer for n, or :late. A future that comes too late is cancelled."
   [^HttpClient client port n]
   (<!! per-second)
   (with-permit at-once

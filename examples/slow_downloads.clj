@@ -71,12 +71,12 @@
   (repeat n file-bytes))
 
 (defn- varying-sizes
-  "The same on average, but one in eight is nine times as large as the others."
+  "Returns sizes with the same average, of which one in eight is nine times as large as the others."
   [n {:keys [file-bytes]}]
   (map #(* (quot (long file-bytes) 2) (if (zero? (mod (long %) 8)) 9 1)) (range n)))
 
 (defn- runs
-  "Every way to download: [what sizes function-of-sizes published-s]."
+  "Returns every way to download: [what sizes function-of-sizes published-s]."
   [server {:keys [few many window] :as setup}]
   (let [get-one (partial download server)
         [few-files many-files varying] [(equal-sizes few setup) (equal-sizes many setup) (varying-sizes many setup)]]

@@ -8,8 +8,8 @@
   the jar all files have one time, so that the same sources give the same jar; here the
   class files get a later one.
 
-  Calls are not linked directly. So compiled code only needs Clojure's own functions to exist, runs
-  on any version that has them, and `with-redefs` affects every call."
+  Calls are not linked directly. So compiled code runs on any version of Clojure that has the functions it calls, and
+  `with-redefs` affects every call."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str])
@@ -26,14 +26,14 @@
   (sort (filter (fn file? [^File f] (.isFile f)) (file-seq folder))))
 
 (defn- ns-form
-  "The ns form of a source file, or nil if it begins with another form: such a file is part of a namespace."
+  "Returns the ns form of a source file, or nil if it begins with another form: such a file is part of a namespace."
   [^File file]
   (with-open [in (PushbackReader. (io/reader file))]
     (let [form (binding [*read-eval* false] (read {:read-cond :allow, :eof nil} in))]
       (when (and (seq? form) (= 'ns (first form))) form))))
 
 (defn- required
-  "The namespaces that an ns form requires, without those that it only abbreviates."
+  "Returns the namespaces that an ns form requires, without those that it only abbreviates."
   [form]
   (for [[directive & libs] (filter seq? form)
         :when (#{:require :use} directive)
@@ -71,7 +71,7 @@
     (set-times! folder time)))
 
 (defn- add!
-  "Writes a class file into the jar at `to`; all of its times are `time`, and those of the folders made for it."
+  "Writes a class file into the jar at `to`. All of its times, and those of the folders made for it, are `time`."
   [^File file ^Path to time]
   (ensure-folder! (.getParent to) time)
   (Files/write to (Files/readAllBytes (.toPath file)) ^"[Ljava.nio.file.OpenOption;" (make-array OpenOption 0))

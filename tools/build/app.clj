@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns app
   "Makes the launcher's application jar out of the modules on the class path: the Java classes, `skein.cli` and what it
-  requires compiled ahead of time with direct linking, and every other source and
-  resource as it is, so that a command may load a namespace when it first needs it.
+  requires compiled ahead of time with direct linking, and all other sources and
+  resources unchanged, so that a command may load a namespace when it first needs it.
 
       java -cp CLASS-PATH clojure.main tools/build/app.clj ROOT
 
-  Writes ROOT/target/skein/app.jar, atomically. The jar is for `./skein` alone:
-  those of the libraries are made by Maven and aot.clj."
+  Writes ROOT/target/skein/app.jar, atomically. The jar is for `./skein` alone.
+  Maven and aot.clj make those of the libraries."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]

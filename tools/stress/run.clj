@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein stress [OPTIONS of jcstress...], such as -m quick, -t OnceStress
 (ns stress.run
-  "Compiles the jcstress tests against the Java core and runs them: what the memory model
-  allows, which a search through interleavings does not show."
+  "Compiles the jcstress tests against the Java core and runs them. They show what the memory model allows, which a search
+  through interleavings does not."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str])
@@ -19,7 +19,7 @@
   (-> (ProcessBuilder. ^java.util.List (vec command)) .inheritIO (.directory directory) .start .waitFor))
 
 (defn- jcstress
-  "The class path of jcstress, resolved by Maven once."
+  "Returns the class path of jcstress, resolved by Maven once."
   []
   (let [file (io/file "target" "classpath" "jcstress")]
     (when-not (.exists file)

@@ -30,7 +30,7 @@
            (str file))))
 
 (defn eventually
-  "Returns the first truthy value of `f`; at the deadline throws `message`."
+  "Returns the first truthy value of `f`. At the deadline throws an exception with `message`."
   [message f]
   (let [end (+ (System/nanoTime) (* 1000000 (long deadline-ms)))]
     (loop []
@@ -69,7 +69,7 @@
         nil))))
 
 (defn call!
-  "Calls a method of the browser's protocol; returns its result."
+  "Calls a method of the browser's protocol. Returns its result."
   [{:keys [^WebSocket socket ^ConcurrentHashMap replies ids]} method params]
   (let [id (swap! ids inc), reply (CompletableFuture.)]
     (.put replies id reply)

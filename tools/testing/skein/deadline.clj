@@ -38,7 +38,7 @@
       (println (count alike) "x" (first alike)))))
 
 (defn await-port
-  "Takes from `port` on this thread; at the deadline prints all threads, fails the test
+  "Takes from `port` on this thread. At the deadline prints all threads, fails the test
   and returns ::late."
   [port]
   (let [late (a/timeout deadline-ms)
@@ -51,7 +51,7 @@
       v)))
 
 (defmacro within-deadline
-  "Evaluates the body on a thread of its own; its value, or ::late at the deadline.
+  "Evaluates the body on a thread of its own. Returns its value, or ::late at the deadline.
   An exception fails the test."
   [& body]
   `(let [result# (await-port (a/thread (try [:value (do ~@body)] (catch Throwable t# [:thrown t#]))))]

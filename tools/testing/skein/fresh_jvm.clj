@@ -9,11 +9,11 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private ^:const max-minutes "Generous, because only a JVM that hangs reaches it: on a busy machine Spark takes minutes to start." 10)
+(def ^:private ^:const max-minutes "Generous, because only a JVM that hangs should reach it. On a busy machine Spark takes minutes to start." 10)
 
 (defn output
   "Returns what clojure.main prints to both outputs, in a new JVM with these options and the
-  class path of this one, for the arguments in `args`: what it has printed by then, if it does not end."
+  class path of this one, for the arguments in `args`. If it does not end in time, returns what it has printed so far."
   [options args]
   (let [java (str (System/getProperty "java.home") "/bin/java")
         ^List command (concat [java] options ["-cp" (System/getProperty "java.class.path") "clojure.main"] args)

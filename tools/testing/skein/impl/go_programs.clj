@@ -38,8 +38,8 @@
 (ops/register! `put-val {:method 'put, :arity [2 2]})
 (ops/register! `alts-val {:method 'alts, :arity [1 nil]})
 
-(defmacro block "A block of the body." [& body] (go/compile-go &env body &form))
-(defmacro block-at-once "A block of the body that starts here." [& body] (go/compile-async &env body &form))
+(defmacro block "Returns a block of the body." [& body] (go/compile-go &env body &form))
+(defmacro block-at-once "Returns a block of the body that starts here." [& body] (go/compile-async &env body &form))
 
 ;;;; Ports that answer at once or later
 
@@ -48,12 +48,12 @@
     (reify ThreadFactory (newThread [_ work] (doto (Thread. work "go-programs") (.setDaemon true))))))
 
 (def ^:dynamic *ports*
-  "nil in a plain run, else a java.util.Random that says which ports answer late." nil)
+  "Nil in a plain run, otherwise a java.util.Random that decides which ports answer late." nil)
 
 (defn- late? [] (.nextBoolean ^java.util.Random *ports*))
 
 (defn port
-  "A port that has `v`, now or soon; closed when v is nil."
+  "Returns a port that has `v`, now or soon; closed when v is nil."
   [v]
   (if-not *ports*
     [v]
@@ -66,7 +66,7 @@
       c)))
 
 (defn sink
-  "A port that accepts a value, now or soon."
+  "Returns a port that accepts a value, now or soon."
   []
   (when *ports*
     (let [late (late?)
@@ -81,7 +81,7 @@
 (def ^:private names '[x y z when inc take-val v__1 if-let])
 
 (defn- fresh [n] (nth names (mod n (count names))))
-(defn- shadow-free "A name that the templates themselves don't use." [n] (nth '[x y z v__1] (mod n 4)))
+(defn- shadow-free "Returns a name that the templates themselves don't use." [n] (nth '[x y z v__1] (mod n 4)))
 
 (declare form)
 
@@ -175,7 +175,7 @@
   (list (nth '[+ - * min] (mod n 4)) (form env a) (form env b)))
 
 (defn form
-  "The form for a tree, where the symbols `env` are locals that hold numbers.
+  "Returns the form for a tree, where the symbols `env` are locals that hold numbers.
   `note`, a function that logs its argument, must be in scope."
   [env tree]
   (if (number? tree)
@@ -217,8 +217,8 @@
        (catch Throwable t [:thrown (class t) (ex-message t) @log])))
 
 (defn alike?
-  "Returns whether outcomes are the same. From code that has thrown often the JVM throws an exception without its
-  message: then messages don't count."
+  "Returns whether outcomes are the same. In code that has thrown often, the JVM throws exceptions without
+  messages. Then messages don't count."
   [outcomes]
   (let [bare? (some (fn bare? [[kind _ message]] (and (= :thrown kind) (nil? message))) outcomes)]
     (apply = (if bare?
@@ -234,14 +234,14 @@
     (try (eval program-form) (catch Compiler$CompilerException _ nil))))
 
 (defn plain
-  "Runs the form as a function. Of some programs Clojure itself makes a class that the JVM refuses: those don't compile either."
+  "Runs the form as a function. Programs of which Clojure makes a class that the JVM refuses count as not compiling."
   [program-form]
   (let [log (atom [])
         f (try (compiled (list 'fn '[note] program-form)) (catch VerifyError _ nil))]
     (if f (outcome log (fn run [] (f (fn note [v] (swap! log conj v) v)))) [:invalid])))
 
 (defn join
-  "The value of a block, or the exception that ended it."
+  "Returns the value of a block, or the exception that ended it."
   [^Port p]
   (let [v (deref (future (.takeBlocking p)) 120000 ::late)]
     (when (= ::late v) (throw (IllegalStateException. "The block did not end in two minutes.")))

@@ -16,7 +16,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Races for one value or one waiting operation, which is got exactly once: arms of an alts, a close and a put, a withdrawal and a put. */
+/** Races for one value or one waiting operation, which exactly one party gets: arms of an alts, a close and a put, a withdrawal and a put. */
 public final class OnceStress {
     private OnceStress() {}
 

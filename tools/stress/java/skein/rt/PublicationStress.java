@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** What a party did before it put is visible to the taker: plain fields, no help from the test. */
+/** Writes before a put are visible to the taker: plain fields, without help from the test. */
 public final class PublicationStress {
     private PublicationStress() {}
 
@@ -114,11 +114,11 @@ public final class PublicationStress {
         }
     }
 
-    /** Why a port has closed is known to all that see it closed. */
+    /** All that see a port closed know why it has closed. */
     @JCStressTest
     @Outcome(id = "0", expect = ACCEPTABLE, desc = "still open")
     @Outcome(id = "1", expect = ACCEPTABLE, desc = "closed, with the exception")
-    @Outcome(expect = FORBIDDEN, desc = "closed, and nobody knows why")
+    @Outcome(expect = FORBIDDEN, desc = "closed, without the exception")
     @State
     public static class Failure {
         static final Throwable THROWN = new Throwable("meant", null, false, false) {};
