@@ -65,7 +65,7 @@
                       " archive, not a log. Unpack it and give the logs in it, or pipe them to skein wf -.")
                  {:path path, :archive archive})))
 
-(def ^:private ^:const more-bytes "How many bytes are looked at in the middle and at the end of a file." 16384)
+(def ^:private ^:const more-bytes "How many bytes are read in the middle and at the end of a file, to detect its format." 16384)
 
 (defn- whole-lines
   "Returns the whole lines in some bytes of a file."

@@ -34,7 +34,7 @@
            :workers         threads, default one per core, at most 4
 
   The same seed and size give the same bytes, whatever the machine and the number of threads; a smaller log is the
-  beginning of a larger one. What `out` throws is thrown on."
+  beginning of a larger one. Exceptions of `out` are thrown on."
   [^OutputStream out {:keys [size-bytes seed odd? final-newline? workers]
                       :or {seed default-seed, odd? true, final-newline? true}}]
   (let [cores (.availableProcessors (Runtime/getRuntime))]

@@ -27,7 +27,7 @@
                   ZoneOffset/UTC))
 
 (defn- key-format
-  "Returns the format in which the engine writes the start of a step of so many seconds."
+  "Returns the format in which the engine writes the start of a step of `step` seconds."
   ^DateTimeFormatter [^long step]
   (DateTimeFormatter/ofPattern (cond (zero? (rem step 86400)) "uuuu-MM-dd"
                                      (zero? (rem step 60)) "uuuu-MM-dd HH:mm"
@@ -62,8 +62,8 @@
   [1 5 10 30 60 180 360 720 1440 (* 7 1440) (* 28 1440)])
 
 (defn coarse
-  "Returns `rows` by minute, in the order of time, as [step rows]: added up in steps of so many seconds that there are at most `most` of
-  them, without gaps, or some more if they span many years. Only the first two numbers, hits and bytes, are kept.
+  "Returns `rows` by minute, in the order of time, as [step rows]: added up in steps of `step` seconds, without gaps. There are at most
+  `most` steps, or some more if they span many years. Only the first two numbers, hits and bytes, are kept.
 
       (second (coarse [{:key [\"2025-03-01 00:07\"], :numbers [1 10]} {:key [\"2025-03-01 00:11\"], :numbers [2 20]}] 2))
       ;=> [{:key [\"2025-03-01 00:05\"], :numbers [1 10]} {:key [\"2025-03-01 00:10\"], :numbers [2 20]}]"

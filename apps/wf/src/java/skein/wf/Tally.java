@@ -11,7 +11,7 @@ import skein.fold.files.Bytes;
  * Counts by key: one tally of one worker.
  *
  * <p>An entry of the table holds, for each key, the values below. With a limit, only about as many keys are kept: when there are
- * twice as many, the smaller half goes. What may have been lost is known for each key that is kept: its true value is
+ * twice as many, the smaller half goes. The possible loss is known for each key that is kept: its true value is
  * at least the value shown and at most {@link #ERROR} more, and no error exceeds the sum of all values divided by the limit.
  *
  * <p>Source of the limit: Misra and Gries, "Finding repeated elements", 1982, merged as by Agarwal et al., "Mergeable

@@ -31,7 +31,7 @@
   (into {} (map (fn [{[k] :key, [hits] :numbers}] [k hits])) rows))
 
 (defn- following
-  "Follows `file`, or each of several, while `f` runs, which gets a function that waits until so many lines are counted. Returns
+  "Follows `file`, or each of several, while `f` runs. `f` gets a function that waits until that many lines are counted. Returns
   {:result :events}."
   [file f & options]
   (let [stop (promise)

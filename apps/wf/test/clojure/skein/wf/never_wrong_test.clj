@@ -206,7 +206,7 @@
           (is (str/includes? out " é\n"))
           (is (str/includes? out " \\xfc\n")))))))
 
-;;;; What else is in logs
+;;;; Other oddities of logs
 
 (deftest marks-and-zeros-before-a-line-are-skipped
   (doseq [head ["\ufeff" "\u0000\u0000\u0000" "\u0000\ufeff"]]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of --serve: it asks for the report whenever the server says that there is a newer one, and shows how far the reading is.
+// The page of --serve: it requests the report whenever the server says that there is a newer one, and shows the progress of the count.
 
 import { authorization, oneAtATime, refusal, stream } from './client.js';
 import { morph } from './morph.js';
@@ -23,11 +23,11 @@ function status() {
     waiting: 'Waiting for the first line.',
     counting: `Counting … ${read}`,
     following: `Live. Last change at ${at}.${says}`,
-    done: `All is counted, at ${at}.${says}`,
+    done: `Everything was counted at ${at}.${says}`,
   }[state.state]);
 }
 
-// The reply is parsed as a document of its own, in which nothing runs, and its elements are taken over.
+// The reply is parsed as a separate document, in which no script runs. The page takes its elements over.
 function request(wanted) {
   const query = new URLSearchParams([...wanted].map(([id, { by = '', up, all }]) => [id, `${by}${up ? ' up' : ''}${all ? ' all' : ''}`]));
   return new Promise((resolve, reject) => {

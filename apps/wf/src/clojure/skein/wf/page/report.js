@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a report: a title sorts, a button opens a long one. The page of --html holds this script; the page of --serve loads
+// The tables of a report: titles sort, and a button opens a long table. The page of --html holds this script; the page of --serve loads
 // it, and then asks the server for the order and the rows, because it does not have them all.
 
 const report = (() => {
