@@ -9,7 +9,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private optimized-files
-  "Where the optimized programs keep what was compiled: cljs.core and skein.async once for all."
+  "The folder of what the optimized programs share, once compiled: cljs.core and skein.async."
   "target/cljs/optimized")
 
 (def ^:private tests "modules/cljs/test/clojure/skein/cljs")

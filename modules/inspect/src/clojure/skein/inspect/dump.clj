@@ -112,7 +112,7 @@
            (concat (map (juxt :verdict :says) (verdict/deadlocks snapshot))
                    (for [{:keys [lint severity says]} (lints/lints snapshot)] [severity (str (name lint) ": " says)]))))
 
-(def ^:const ^:private max-listed "How many scopes are named in the text, how many children of each, and how many threads of one place." 20)
+(def ^:const ^:private max-listed "The largest number of scopes, of children of each, and of threads of one place that the text names." 20)
 
 (defn- scope
   "Writes a scope, its children and what will end it as a line."

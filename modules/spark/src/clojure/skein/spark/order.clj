@@ -21,7 +21,7 @@
       :else [xform])))
 
 (defn- refused
-  "Returns the stage because of which the fold `f` can't be combined in any order, as {:stage name, :index i}, or nil."
+  "Returns the stage that keeps the fold `f` from being combined in any order, as {:stage name, :index i}, or nil."
   [f]
   (try
     (fold/fold {:unordered true} (dissoc f :complete) [])
@@ -38,7 +38,7 @@
   (refused f))
 
 (defn prefix
-  "Returns the fold into a vector of what the first `n` stages of the fold `f` let through."
+  "Returns the fold into a vector of the elements that the first `n` stages of the fold `f` let through."
   [f n]
   (let [before (take n (stages (:xform f)))]
     (fold/through (when (seq before) (apply comp before)) (fold/into []))))

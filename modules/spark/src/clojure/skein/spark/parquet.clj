@@ -47,7 +47,7 @@
   (mapv (fn [i] (value (.get row (int i)))) (range (alength columns))))
 
 (defn of-rows
-  "Returns the source of what an iterator of Rows has, as maps or vectors. For executors."
+  "Returns the source of the rows of an iterator of Rows, as maps or vectors. For executors."
   [^Iterator rows columns as]
   (let [columns (object-array (map keyword columns))]
     (eduction (map (if (= :vectors as) #(row->vector columns %) #(row->map columns %)))

@@ -28,7 +28,7 @@
   (let [far (spark/range* {:partitions 4} (bed/bed :pair) 0 100)
         below (fn [limit] (spark/fold (fold/through (spark/here (filter #(< % limit))) fold/count) far))]
     (is (= [3 50] [(below 3) (below 50)]))
-    ;; What a prompt has changed is another form.
+    ;; A form that the prompt has changed is another form.
     (is (= [100 50] (for [form '[(filter some?) (filter odd?)]]
                       (spark/fold (fold/through (eval (list `spark/here form)) fold/count) far))))))
 

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.loss-test
-  "What happens when processes of the cluster are not there, die, or can't run the code."
+  "Folds on a cluster whose processes are missing, die, or can't run the code."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]

@@ -24,7 +24,7 @@ export const compare = {
   },
   render: ({ before, now, since }) => [
     h('p', null, before
-      ? `Blocks by place, ${since ? `${time(Date.now() - since)} ago` : 'in the earlier file'} and now. What grew is first. `
+      ? `Blocks by place, ${since ? `${time(Date.now() - since)} ago` : 'in the earlier file'} and now. The places that grew are first. `
       : 'Remember how many blocks are at each place. Later this view shows what grew. ',
     h('button', { 'data-act': 'remember' }, before ? 'Remember again' : 'Remember')),
     !before ? null : ((rows) => rows.length

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom, as the server has laid it out.
+// The graph of waits, as the server has laid it out.
 
 import { h, svgLink, none, number, plural } from './dom.js';
 
