@@ -160,7 +160,7 @@
         ms (median (repeatedly 3 #(timed (swap! peak max (sleepers n ms)))))]
     (record! program {:ms ms :threads (- @peak before)})))
 
-;; How long a game of ping-pong has to pause while a thousand blocks block for 100 ms.
+;; The longest pause of a game of ping-pong while a thousand blocks block for 100 ms.
 
 (defn- play-until [stop]
   (let [there (a/chan) back (a/chan)]

@@ -439,7 +439,7 @@
     (double @longest)))
 
 (defn- carrier-rows []
-  (println "the longest sleep of" tick-ms "ms on a virtual thread, beside so many others that fold for 100 ms each")
+  (println "the longest sleep of" tick-ms "ms on a virtual thread, beside 1 to 40 others that fold for 100 ms each")
   (let [rounds (rounds-for 10000)
         v (vec (range 10000))
         slow (map #(spin % rounds))]

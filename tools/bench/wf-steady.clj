@@ -36,7 +36,7 @@
     (if (.waitFor process 20 TimeUnit/MILLISECONDS) mb (recur (or (resident-mb process) mb)))))
 
 (defn- run-mb
-  "Returns the most memory that `./skein wf` with so many arguments has had."
+  "Returns the most memory in MB that `./skein wf` has had, with these arguments."
   [arguments]
   (let [process (.start (doto ^ProcessBuilder (apply builder "./skein" "wf" arguments) (.redirectOutput ProcessBuilder$Redirect/DISCARD)))
         mb (wait-for process)]

@@ -5,7 +5,7 @@
 ;; that the property skein.test.counts names. The launcher adds them up.
 (ns skein.run-tests
   "Runs the test namespaces, all or those named on the command line, and exits
-  with 1 when a test failed, when none ran, or when the whole run hangs."
+  with 1 if a test fails, if none runs, or if the whole run hangs."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]

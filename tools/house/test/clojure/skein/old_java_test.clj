@@ -33,7 +33,7 @@
        (remove '#{skein.cli skein.wf})))
 
 (def ^:private load-each
-  "Prints {namespace [class error]} of what requiring each namespace throws, one after another in one process."
+  "Prints {namespace [class error]} of the exceptions that requiring each namespace throws, one after another in one process."
   '(prn (into {} (for [n *command-line-args* :let [n (symbol n)]]
                    [n (try (require n)
                            (catch Throwable t

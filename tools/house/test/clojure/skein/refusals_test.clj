@@ -228,7 +228,7 @@
   (or (instance? ArityException thrown)
       (re-find #"buffer must be supplied|Can't put nil|at least one channel operation|mode must be one of|workload must be"
                (str (ex-message thrown)))
-      (re-find #"java.lang.Character" (str (ex-message thrown))))) ; "x" is a collection, of what the function can't take
+      (re-find #"java.lang.Character" (str (ex-message thrown))))) ; "x" is a collection, whose elements the function can't take
 
 (deftest what-makes-no-sense-is-refused-by-name
   (let [handler (Thread/getDefaultUncaughtExceptionHandler)]

@@ -8,7 +8,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- run
-  "Returns the rows of the example's table with so many connections at once."
+  "Returns the rows of the example's table with the given number of connections at once."
   [max-connections]
   (let [setup {:file-bytes 4000 :bytes-per-s 1000000 :max-connections max-connections :few 10 :many 60 :window 8}]
     (within-deadline
