@@ -117,7 +117,7 @@
   (doseq [[log [one other]] (group-by :log inputs)
           :when (and log other)]
     (error/fail! :skein/bad-option
-                 (str (:name one) " and " (:name other) " are the same log, of which a part was counted before; give one of them")
+                 (str (:name one) " and " (:name other) " are the same log, and a part of it was counted before; give one of them")
                  {:paths [(:name one) (:name other)]}))
   (doseq [[one other] (partition 2 1 (sort-by beginning #(Arrays/compareUnsigned ^bytes %1 ^bytes %2) (filter :repeatable? inputs)))
           :let [^bytes first-bytes (beginning one), ^bytes others (beginning other), n (alength first-bytes)]

@@ -75,7 +75,7 @@
     (without-key tally) (conj (without-key tally))
     (without-duration tally) (conj (without-duration tally))
     error (conj (str "approximate: each row may have up to " (units/missing tally) " more, and its other numbers may be too small, too; a key"
-                     " that is not shown has at most that many, or less than the last row"))
+                     " that is not shown has at most that much, or less than the last row"))
     distinct-error (conj (str "distinct is an estimate, with a standard error of " (units/percentage distinct-error)))))
 
 (defn- heading [{:keys [title rank] :as tally} color?]
