@@ -237,6 +237,14 @@
                                                             (.complete f 1)))
                                            (.get f)))))))))
 
+(deftest a-thread-of-a-pool-may-be-late-for-each-run
+  (let [pool (java.util.concurrent.Executors/newSingleThreadExecutor)] ; the work of earlier runs comes first
+    (try
+      (is (string? (outside #(failure {:schedules 3} (let [f (CompletableFuture.)]
+                                                       (.execute pool (fn [] (Thread/sleep 40) (.complete f 1)))
+                                                       (.get f))))))
+      (finally (.shutdown pool)))))
+
 (deftest waits-in-a-monitor-are-refused-with-their-line
   (is (or (< (.feature (Runtime/version)) 24) ; there the wait keeps the carrier
           (re-find #"^main waits in Object.wait at sim_test.clj:\d+, which can't be simulated"

@@ -121,11 +121,18 @@
                      :words (str "A thread is started, or a block blocks," (user-place cause) ". "
                                  (ex-message cause))})))
 
+(defn- foreign?
+  "Returns whether a run has ended by a deadlock that a thread which is not simulated could end, as far as is known."
+  [^Simulation sim]
+  (and (= "deadlock" (some-> (.verdict sim) .kind)) (some story/foreign? (:waits (.description sim)))))
+
 (defn- text [^Simulation sim name-of words origin]
   (let [{:keys [waits]} (.description sim)]
     (str/join "\n" (concat [words origin]
                            (when (#{"deadlock" "leak"} (.kind (.verdict sim)))
                              (story/told sim name-of waits))
+                           (when (foreign? sim)
+                             ["  Perhaps a thread that is not simulated, such as one of ForkJoinPool's, would end a wait: see the option :outside."])
                            (story/story sim name-of)))))
 
 (defn- named
@@ -190,7 +197,9 @@
 (defn failure
   "Runs `body` by `schedule`, which fails, with events, and returns {:skein/error :text :token :report :thrown}."
   [options schedule body origin]
-  (let [[^Simulation sim name-of] (named options schedule body)]
+  (let [[sim :as first-run] (named options schedule body)
+        ;; A pool's thread may still be busy with the work of earlier runs, so give it more time.
+        [^Simulation sim name-of] (if (foreign? sim) (named (assoc options :patient? true) schedule body) first-run)]
     (if (.verdict sim)
       (told sim name-of schedule origin)
       (unequal options schedule body))))

@@ -8,12 +8,15 @@
   * `told` - those waits as lines"
   {:no-doc true}
   (:require
-   [clojure.string :as str])
+   [clojure.string :as str]
+   [skein.sim.dump :as dump])
   (:import
-   (clojure.lang IAtom Volatile)
-   (java.util.concurrent Semaphore)
+   (clojure.lang IAtom IBlockingDeref IPending Volatile)
+   (java.util.concurrent CountDownLatch Future Semaphore)
+   (java.util.concurrent.locks LockSupport)
    (skein.rt Channel Frame UnlimitedChannel Waiter World)
    (skein.rt.schedule Timeout)
+   (skein.rt.scope VirtualFuture)
    (skein.rt.watch Failures Sites)
    (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
 
@@ -38,7 +41,7 @@
 (defn- events
   "Returns the events of a run that belong in its story."
   [^Simulation sim]
-  (remove inside? (.events (.-trace sim))))
+  (remove (fn [^Trace$Event e] (or (= "deref" (.what e)) (inside? e))) (.events (.-trace sim))))
 
 ;;;; Names
 
@@ -102,15 +105,22 @@
                    (or (Failures/isMachinery (.getClassName e)) (neg? (.getLineNumber e))))
                  frames)))
 
-(defn place
-  "Returns \"file.clj:12\" for where an event happened, or nil."
+(defn- users-place
+  "Returns \"file.clj:12\" for where an event happened in the user's code, or nil."
   [^Task task site]
   (if (integer? site)
-    (when-some [^Frame frame (some-> task .frame)]
-      (when-some [s (.at (Sites/of (.body frame)) (int site))]
-        (str (last-segment (.file s)) ":" (.line s))))
+    (when-some [body (some-> task .frame .body)]
+      (when-not (Failures/isMachinery (.getName (class body)))
+        (when-some [s (.at (Sites/of body) (int site))]
+          (str (last-segment (.file s)) ":" (.line s)))))
     (when-some [^StackTraceElement e (some-> site seq users-frame)]
       (str (.getFileName e) ":" (.getLineNumber e)))))
+
+(defn place
+  "Returns \"file.clj:12\" for where an event happened, or nil. For Skein's own code that is where the user's code has started it."
+  [^Task task site]
+  (or (users-place task site)
+      (when (and task site) (recur (.-parent task) (.site task)))))
 
 ;;;; The story
 
@@ -162,11 +172,18 @@
 (defn- ms [ns]
   (let [n (/ (double ns) 1e6)] (if (== n (Math/rint n)) (str (long n)) (str n))))
 
+(defn- in-a-row
+  "Returns the actions of a line in words. `spawns` is said once for tasks that are spawned one after the other."
+  [actions]
+  (let [spawns? (fn [action] (str/starts-with? (str action) "spawns "))
+        short (fn [before action] (if (and (spawns? before) (spawns? action)) (subs action (count "spawns ")) action))]
+    (str/join ", " (map short (cons nil actions) actions))))
+
 (defn- printed [name-of width i {:keys [task actions place time deviation]}]
   (if time
     (format "   %3d  time is %s ms" i (ms time))
     (str (format (str "%s %3d  %-" width "s  ") (if deviation " !" "  ") i (if task (name-of task) ""))
-         (format "%-52s" (str/replace (str/join ", " actions) #", spawns " ", "))
+         (format "%-52s" (in-a-row actions))
          (when place (str "  " place))
          (when deviation (str "   deviation: " deviation " was next")))))
 
@@ -215,15 +232,59 @@
              (.thread t) (.getStackTrace ^Thread (.thread t))
              :else nil)}))
 
+(defn- last-deref
+  "Returns the IPending of the last `deref` of a task that had to wait, or nil if it has a value by now."
+  [^Simulation sim task]
+  (when-some [^Trace$Event e (last (filter (fn [^Trace$Event e] (and (identical? task (.task e)) (= "deref" (.what e))))
+                                           (.events (.-trace sim))))]
+    (when-not (.isRealized ^IPending (.on e)) (.on e))))
+
+(defn- known-class
+  "Returns the name of the class of java.util.concurrent to which the object belongs in which a thread is parked, or nil."
+  [blocker]
+  (when blocker
+    (let [[_ name] (re-find #"^java\.util\.concurrent\.(?:locks\.)?(\w+)" (.getName (class blocker)))]
+      (when-not (= "AbstractQueuedSynchronizer" name) name))))
+
+(defn- outside
+  "Returns what is known of the wait of a task whose thread waits, and not in a channel: {:for what it waits for, in words, or
+  nil; :needs the task whose result it is, or that holds it}."
+  [^Simulation sim monitors ^Task t]
+  (let [thread ^Thread (.thread t), blocker (LockSupport/getBlocker thread), x (last-deref sim t)
+        live (fn [pred] (some (fn [^Task t] (when (pred t) t)) (.live sim)))
+        on (fn [^Thread thread] (when thread (live (fn [^Task t] (identical? thread (.thread t))))))]
+    (if (= Thread$State/BLOCKED (.getState thread))
+      {:for "a monitor" :needs (when-some [id (@monitors (.threadId thread))]
+                                 (live (fn [^Task t] (some-> ^Thread (.thread t) .threadId (= id)))))}
+      (if-some [task (or (when blocker (live (fn [^Task t] (identical? blocker (.-work t)))))
+                         (when (instance? VirtualFuture x) (on (.runner ^VirtualFuture x))))]
+        {:for "a result" :needs task}
+        {:for (if (and (instance? IBlockingDeref x) (not (instance? Future x)) (= "CountDownLatch" (known-class blocker)))
+                "a promise"
+                (some->> (known-class blocker) (str "a ")))}))))
+
 (defn waits
   "Returns a map for each task that has not ended, with what it waits in; the body comes first. Then follow maps
   without :task, for channels on which callbacks wait to put."
   [^Simulation sim]
-  (into (->> (.live sim)
-             (remove (fn [^Task t] (.isReady t)))
-             (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
-             (mapv wait-of))
-        (callbacks sim)))
+  (let [monitors (delay (dump/monitors))]
+    (into (->> (.live sim)
+               (remove (fn [^Task t] (.isReady t)))
+               (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
+               (mapv (fn [^Task t]
+                       (cond-> (wait-of t)
+                         (and (.thread t) (nil? (waits-on t))) (assoc :outside (outside sim monitors t))))))
+          (callbacks sim))))
+
+(def ^:private locks
+  "What a thread waits for that another gives back: hardly a thread that is not simulated."
+  #{"a monitor" "a ReentrantLock" "a ReentrantReadWriteLock" "a Semaphore"})
+
+(defn foreign?
+  "Returns whether a thread that is not of the simulation could well end the wait. That is a wait in java.util.concurrent, but not
+  for a lock, and not in Skein's own code."
+  [{{:keys [needs], what :for :as outside} :outside, :keys [task site]}]
+  (and outside (not needs) (not (locks what)) (users-place task site)))
 
 (defn- sides
   "Returns [port :take] or [port :put] for each port of an operation."
@@ -273,8 +334,10 @@
 
 (defn- only-one
   "Returns the one task that could end the wait as far as the run shows, in a set, or nil."
-  [{:keys [owners channels served holders]}]
+  [{:keys [owners channels served holders semaphore takers outside]}]
   (cond
+    semaphore (when (= 1 (count takers)) takers)
+    (:needs outside) [(:needs outside)]
     (seq owners) (when (and (empty? channels) (nil? (next owners))) owners)
     (empty? holders) (when (= 1 (count served)) served)))
 
@@ -291,10 +354,12 @@
 (defn- why
   "Returns what is known of why a wait can't end. It says \"needs\" only of a block whose result is awaited: which task will
   use a channel can't be known. `live` has the tasks that have not ended."
-  [name-of live {:keys [op ports task owners channels served holders sure semaphore takers] :as wait}]
+  [name-of live {:keys [op ports task site owners channels served holders sure semaphore takers outside] :as wait}]
   (let [others (disj served task)
         left (filter live others)
-        names (fn [tasks between] (str/join between (sort (map name-of tasks))))
+        names (fn [tasks between]
+                (let [sorted (sort (map name-of tasks)), more (- (count sorted) 3)]
+                  (str/join between (if (< 1 more) (concat (take 3 sorted) [(str more " more")]) sorted))))
         have (fn [tasks] (str (names tasks " and ") (if (next tasks) " have " " has ")))
         side (when-not (next (distinct (map second channels))) (second (first channels)))
         [uses used] ({:take ["puts on" "put on"] :put ["takes from" "taken from"]} side ["serves" "served"])
@@ -305,7 +370,14 @@
       (when (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; "))
       (cond
         semaphore (str "no permit is free" (when (seq takers) (str "; " (have takers) "taken one")))
-        (empty? ports) "in java.util.concurrent or a lock"
+        (empty? ports) (let [{:keys [needs], what :for} outside]
+                         (cond
+                           (and needs (= "a monitor" what)) (str (name-of needs) " holds it")
+                           needs (str "needs " (name-of needs))
+                           (= "a promise" what) "nobody has delivered it"
+                           what nil
+                           (not (users-place task site)) "in code of Skein"
+                           :else "in java.util.concurrent or a lock"))
         (seq owners) (str "needs " (names owners " or ") (when (seq channels) " or another port"))
         (every? limiter ports) "no permit is free"
         (and (served task) (empty? others)) (str "nobody " uses " " any " but the task itself")
@@ -342,12 +414,12 @@
         graph (into {} (map (juxt :task only-one)) waits)
         waiter (fn [{:keys [task]}] (if task (name-of task) "callback"))
         width (transduce (map (comp count waiter)) max 4 waits)]
-    (for [{:keys [task op on site semaphore] :as wait} (take 12 waits)]
+    (for [{:keys [task op on site semaphore outside] :as wait} (take 12 waits)]
       (str/trimr
         (str (format (str "  %-" width "s  ") (waiter wait))
              (format "%-30s" (if-some [word (words op)]
                                (str "waits in " word " " (port-names name-of on))
-                               (str "waits" (when semaphore (str " for " (name-of semaphore))))))
+                               (str "waits" (when-some [x (if semaphore (name-of semaphore) (:for outside))] (str " for " x)))))
              (format "  %-20s  " (or (place task site) ""))
              (why name-of live wait)
              (when (in-cycle? graph task) "   <- cycle"))))))

@@ -96,6 +96,7 @@
                v))
          (instance? IPending x) (do (.touches ^Simulation sim x)
                                     (.awaitWithoutThreads ^Simulation sim #(.isRealized ^IPending x))
+                                    (when-not (.isRealized ^IPending x) (.note ^Simulation sim "deref" x nil))
                                     (f x))
          :else (f x))))
     ([x ms value]

@@ -6,9 +6,11 @@
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan go timeout]]
    [skein.async.limit :refer [concurrency-limiter with-permit]]
+   [skein.async.window :as window]
    [skein.sim :as sim]
    [skein.virtual :as virtual])
   (:import
+   (java.util.concurrent CompletableFuture)
    (java.util.concurrent.locks Lock ReentrantLock)
    (skein.sim.rt Trace$Event)))
 
@@ -25,7 +27,7 @@
   [n [error lines]]
   (and (= :skein/sim-deadlock error)
        (= n (count lines))
-       (every? #(re-find #"waits +story_test.clj:\d+ +in java.util.concurrent or a lock$" %) lines)))
+       (every? #(re-find #"waits(?: for a \S+)? +story_test.clj:\d+" %) lines)))
 
 (deftest a-wait-outside-of-channels-names-no-earlier-port
   (testing "two threads that have put, and wait for a promise"
@@ -141,6 +143,20 @@
                             (>!! jobs 2)
                             (<!! p))))))))
 
+(deftest a-task-of-skeins-own-code-has-the-line-that-started-it
+  (let [{:keys [text]} (sim/run (let [in (chan), out (chan)]
+                                  (window/wmap 3 (fn [x] (virtual/sleep 5) x) in out)
+                                  (a/onto-chan! in (range 40))
+                                  (dotimes [_ 3] (<!! out))
+                                  (<!! (a/into [] (chan)))))]
+    (is (every? #(re-find #" story_test.clj:\d+" %) (filter #(re-find #"^  (main|go-\d+|thread-[\d.]+) +waits|[<>]!|spawns" %)
+                                                            (str/split-lines text))))
+    (is (not (str/includes? text "see the option :outside")) "no other thread can end a wait in Skein's own code")
+    (is (re-find #"thread-1\.1 and thread-1\.1\.1 and thread-1\.1\.1\.1 and \d+ more have ended" text)))
+  (testing "spawning is said of each task but those spawned one after the other"
+    (is (re-find #"main +spawns go-1, go-2, >! chan-1 1, spawns go-3"
+                 (:text (sim/run (let [c (chan 1)] (go 1) (go 2) (>!! c 1) (go 3) (<!! (chan)))))))))
+
 (deftest a-channel-on-which-a-callback-waits-is-named
   (let [stopped (fn []
                   (let [source (chan 1), m (a/mult source), unread (sim/label (chan 1) "unread"), sum (chan 1)]
@@ -165,6 +181,34 @@
                                     cross (fn [a b] (virtual/future (locking a (<!! (timeout 1)) (locking b 1))))
                                     p (cross x y), q (cross y x)]
                                 [@p @q]))))))
+
+(deftest a-report-says-what-a-thread-waits-for-outside-of-channels
+  (testing "results and promises"
+    (doseq [start [(fn [f] (virtual/future (f))) (fn [f] (future (f)))]]
+      (is (= {"main" "needs thread-1", "thread-1" "nobody has delivered it"}
+             (reasons (told (let [p (promise)] @(start (fn [] @p)))))))))
+  (testing "monitors"
+    (when (<= 25 (.feature (Runtime/version))) ; the first whose dump of threads has monitors
+      (is (= {"main" "needs thread-1", "thread-1" "thread-2 holds it   <- cycle", "thread-2" "thread-1 holds it   <- cycle"}
+             (reasons (told (let [x (Object.), y (Object.)
+                                  cross (fn [a b] (virtual/future (locking a (<!! (timeout 1)) (locking b 1))))
+                                  p (cross x y), q (cross y x)]
+                              [@p @q])))))))
+  (testing "semaphores"
+    (is (= {"main" "needs thread-1"
+            "thread-1" "no permit is free; thread-2 has taken one   <- cycle"
+            "thread-2" "no permit is free; thread-1 has taken one   <- cycle"}
+           (reasons (told (let [x (virtual/semaphore 1), y (virtual/semaphore 1)
+                                cross (fn [a b] (virtual/future (virtual/with-permit a (<!! (timeout 1)) (virtual/with-permit b 1))))
+                                p (cross x y), q (cross y x)]
+                            [@p @q]))))))
+  (testing "only a wait that others could end is called that"
+    (let [hint? (fn [{:keys [text]}] (str/includes? text "see the option :outside"))]
+      (is (hint? (sim/run (.get (CompletableFuture.)))))
+      (is (re-find #"main +waits for a CompletableFuture +story_test" (:text (sim/run (.get (CompletableFuture.))))))
+      (is (not (hint? (sim/run (<!! (chan))))))
+      (is (not (hint? (sim/run (let [s (virtual/semaphore 1)] (virtual/with-permit s (virtual/with-permit s 1)))))))
+      (is (not (hint? (sim/run @(virtual/future (<!! (chan))))))))))
 
 (deftest a-block-that-blocks-after-its-put-leaves-no-value-behind
   (is (= [nil []] (told (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil))))

@@ -84,6 +84,11 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         return isDone();
     }
 
+    /** Returns the thread that calls the function now, or null. */
+    public final synchronized Thread runner() {
+        return runner;
+    }
+
     private synchronized boolean enter() {
         if (isDone()) return false;
         runner = Thread.currentThread();

@@ -152,9 +152,9 @@ abstract class Engine extends World implements Executor {
         return t;
     }
 
-    /** A thread has been started. */
-    Task newThread() {
-        Task t = add(new Task(this, null, Task.Kind.THREAD, null, current));
+    /** A thread has been started, with {@code work} if that is known. */
+    Task newThread(Runnable work) {
+        Task t = add(new Task(this, null, Task.Kind.THREAD, work, current));
         wakes(t);
         note("spawn", current, t, null);
         return t;
@@ -483,6 +483,7 @@ abstract class Engine extends World implements Executor {
     }
 
     private void record(String what, Task task, Object on, String with, Object site) {
+        if (on instanceof Task spawned && what.equals("spawn")) spawned.site = site;
         trace.add(new Trace.Event(timeline.now, task, what, on, with, site, trace.hash(), trace.choices()));
     }
 

@@ -19,9 +19,6 @@ import skein.rt.schedule.Timeout;
  * platform thread.
  */
 public final class Simulation extends Engine {
-    /** How long to wait before a deadlock is reported: it may be a wait for a thread that is not simulated. */
-    private static final long LATE_NANOS = 100_000_000;
-
     /** A claim of the test that something holds always, or sometimes. */
     private record Claim(IFn predicate, String message, boolean always) {}
 
@@ -123,6 +120,7 @@ public final class Simulation extends Engine {
     @Override
     protected void start(Runnable task) {
         checkThreads();
+        threads.starting = task;
         Carriers.virtual(
                         this,
                         () -> {
@@ -370,7 +368,7 @@ public final class Simulation extends Engine {
         if (first != null) verdict = new Verdict("uncaught", first);
         if (!mainEnded && verdict == null) {
             Outsider waiting = threads.waitsForDevice();
-            if (settings.describe() != null && threads.awaitOutsiders(LATE_NANOS))
+            if (settings.describe() != null && threads.awaitOutsiders(settings.lateNanos()))
                 threads.admitOutsiders(); // it says who it is
             fail(waiting == null ? "deadlock" : "outside", waiting);
         }

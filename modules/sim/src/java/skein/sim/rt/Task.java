@@ -19,7 +19,7 @@ public final class Task extends World.Member {
     public final Kind kind;
     public final Task parent; // null for the first
     public final int index; // among the children of that kind of its parent, from 1
-    public final Runnable work; // a frame or callback; null for a thread
+    public final Runnable work; // a frame or callback; for a thread, what it was started with, or null
     final int id; // a hash of its path, the same in each run
     private int blocks; // how many children there are of each kind
     private int threads;
@@ -33,7 +33,7 @@ public final class Task extends World.Member {
     // The operation of a thread or callback, set at its points.
     int threadOperation;
     Object threadPort;
-    Object site; // of the last point or of the spawn, as a stack trace; null unless events are kept
+    Object site; // the stack trace of the spawn; null unless events are kept
 
     Task(Engine world, Frame frame, Kind kind, Runnable work, Task parent) {
         super(world, frame);
@@ -76,7 +76,7 @@ public final class Task extends World.Member {
         return ready;
     }
 
-    /** Returns where a thread made its last point: a stack trace, or null. */
+    /** Returns where it was spawned: a stack trace, or null. */
     public Object site() {
         return site;
     }

@@ -26,6 +26,7 @@ final class Threads {
     private final ConcurrentLinkedQueue<Outsider> outsiders = new ConcurrentLinkedQueue<>();
     private Server server; // null until it is needed
     private Task booting; // its thread is being started
+    Runnable starting; // what another thread is being started with, if that is known
     private boolean switching; // the current thread yields at a point
 
     Threads(Engine sim) {
@@ -161,7 +162,8 @@ final class Threads {
     private Task joins(Runnable continuation) {
         Task t = booting;
         booting = null;
-        if (t == null) t = sim.newThread();
+        if (t == null) t = sim.newThread(starting);
+        starting = null;
         t.thread = Carriers.threadOf(continuation);
         byContinuation.put(continuation, t);
         return t;
