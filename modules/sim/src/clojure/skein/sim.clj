@@ -232,7 +232,7 @@
   (options/checked options))
 
 (defn- site [form]
-  {:file *file* :line (or (:line (meta form)) @Compiler/LINE)}) ; a macro's form, as of defsim, may have none
+  {:file (some-> ^String *file* java.io.File. .getName) :line (or (:line (meta form)) @Compiler/LINE)}) ; a macro's form, as of defsim, may have none
 
 (defn- split-options
   "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-option unless there is a body.

@@ -14,16 +14,19 @@
    [clojure.string :as str]
    [clojure.test :as test]
    [skein.impl.check :as check]
+   [skein.impl.error :as error]
    [skein.inspect :as inspect]
-   [skein.sim :as sim])
+   [skein.sim :as sim]
+   [skein.sim.dump :as dump])
   (:import
-   (com.sun.management HotSpotDiagnosticMXBean HotSpotDiagnosticMXBean$ThreadDumpFormat)
+   (clojure.lang Compiler)
    (java.io File)
-   (java.lang.management ManagementFactory)
    (skein.rt.schedule Scheduler)
    (skein.rt.watch Failure Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
+
+(Failures/addMachinery "skein.inspect.rt.") ; its thread runs no code of the program
 
 (defmacro defsim
   "Defines a test. `skein.sim/check` runs its body, with `options` if they are given. Throws
@@ -33,6 +36,14 @@
   [name & args]
   (check/that :skein/bad-binding "The name of defsim" name (simple-symbol? name) "a symbol")
   `(test/deftest ~name (sim/check ~@args)))
+
+(defn- check-called
+  "Throws :skein/bad-option if `x`, the argument of the function `name`, is a test: then clojure.test has called it as a fixture."
+  [name x]
+  (when (fn? x)
+    (error/fail! :skein/bad-option (str name " is no fixture, but a function that returns one. Call it, as in (use-fixtures :each ("
+                                        name (when (= "deadline" name) " 5000") ")).")
+                 {:argument (error/preview x)})))
 
 (defn- noting
   "Returns a function that calls `run`, and adds the vars of the tests that begin meanwhile to the atom `begun`. A
@@ -99,7 +110,8 @@
 
 (defn leak-free
   "Returns a fixture that fails a test if a block that the test has spawned has not ended. skein.inspect finds these blocks, and
-  is on during the test. A block that waits in a channel that no other code can reach is garbage, not a leak.
+  is on during the test. A block that waits in a channel that no other code can reach is garbage, not a leak. Threads, such as those
+  of `thread`, `io-thread` and `future` of skein.virtual, are not looked for.
 
   options, a map:
 
@@ -107,6 +119,7 @@
   - :ignore    predicate of the place where a block waits, {:file :line :operation :form}; such blocks are no leaks"
   ([] (leak-free nil))
   ([options]
+   (check-called "leak-free" options)
    (let [{:keys [grace-ms ignore] :or {grace-ms 200 ignore (constantly false)}} (check/options "leak-free" options known)
          grace-ms (check/milliseconds :grace-ms grace-ms)]
      (fn leak-free-fixture [run]
@@ -143,10 +156,12 @@
   a block, a callback or a thread, or a future of skein.virtual whose result no code has asked for.
 
   skein.inspect is on during the test. After the test the fixture waits at most 200 ms for its blocks, and then 20 ms
-  for all else. It can't report an exception of a block or a thread that ends later, as a thread on a busy machine may.
-  So let a test wait for its threads and futures. The fixture also can't report an exception whose port or future the
-  program still holds. Futures and agents of Clojure keep their exceptions to themselves."
-  []
+  for all else. So let a test wait for its threads and futures: what throws later is reported as a failure of the test that
+  runs by then, or not at all. The fixture does not report an exception whose port or future the program still holds, nor
+  one of a future or an agent of Clojure."
+  {:arglists '([])}
+  [& [test]]
+  (check-called "no-dropped-errors" test)
   (fn no-dropped-errors-fixture [run]
     (let [begun (atom [])
           before (set (map #(System/identityHashCode %) (concat (Failure/kept) (uncaught))))
@@ -157,34 +172,62 @@
                  (eventually 2000 #(empty? (since (Failure/kept)))))] ; they are reported when their ports and futures are garbage-collected
       ((keeping-uncaught look))
       (doseq [thrown (since (uncaught))]
-        (fail! @begun "an exception was neither caught nor taken" thrown)))))
+        (fail! @begun "an exception was neither caught nor taken; perhaps work that an earlier test has started threw it" thrown)))))
 
 ;;;; Deadlines
 
+(defn- machinery?
+  "Returns whether a line of a stack trace is of Clojure, the JDK or Skein. Before JDK 25 the lines have no \"at\"."
+  [line]
+  (let [[_ module class-name] (re-find #"^\s+(?:at )?(\S+/)?(\S+)\.[^.(]+\(" line)]
+    (or (nil? class-name) (some->> module (re-find #"^(java|jdk)\.")) (Failures/isMachinery class-name))))
+
+(defn- stack
+  "Returns the lines of a thread's dump up to the outermost call of the program's code, or nil if there is none."
+  [text]
+  (let [[head & frames] (str/split-lines text)
+        inner (reverse (drop-while machinery? (reverse frames)))]
+    (when (seq inner)
+      (into [(str/replace head #" \d{4}-\d\d-\d\dT\S+" "")] inner))))
+
 (defn- threads
-  "Returns the JDK's dump of all threads, virtual ones too, `first-thread` first. Threads with equal stacks are shown once, with
-  their number."
+  "Returns the stacks of the threads that run code of the program, except this thread, `first-thread` first. Threads with equal
+  stacks are shown once, with their number."
   [^Thread first-thread]
-  (let [file (File/createTempFile "threads" ".txt"), path (.getPath file)]
-    (.delete file) ; the JDK writes to new files only
-    (try
-      (.dumpThreads ^HotSpotDiagnosticMXBean (ManagementFactory/getPlatformMXBean HotSpotDiagnosticMXBean)
-                    path HotSpotDiagnosticMXBean$ThreadDumpFormat/TEXT_PLAIN)
-      (let [stack #(str/replace % #"#\d+ \"|[0-9a-f]{8,}|\d{4}-\d\d-\d\dT\S+" "")
-            other? #(not (str/starts-with? % (str "#" (.threadId first-thread) " ")))]
-        (->> (str/split (slurp path) #"\n\n")
-             (group-by (comp str/join rest str/split-lines stack))
-             vals
-             (sort-by (juxt #(every? other? %) count))
-             (map (fn [alike] (str (count alike) " x " (first alike))))
-             (str/join "\n")))
-      (finally (.delete file)))))
+  (->> (dissoc (dump/threads) (.threadId (Thread/currentThread)))
+       (keep (fn [[id text]] (when-some [lines (stack text)] [(= id (.threadId first-thread)) lines])))
+       (group-by (fn alike [[_ lines]] (str/replace (str/join (rest lines)) #"@[0-9a-f]+" "")))
+       vals
+       (sort-by (fn [alike] [(not-any? first alike) (count alike)]))
+       (map (fn [alike] (str (count alike) " x " (str/join "\n" (second (or (first (filter first alike)) (first alike)))))))
+       (str/join "\n")))
+
+(defn- waiting-place
+  "Returns where the thread is, such as \"in skein.async/<!! at app_test.clj:12\", or nil if it runs no code of the program."
+  [^Thread thread]
+  (let [users? (fn [^StackTraceElement e] (not (or (Failures/isMachinery (.getClassName e)) (neg? (.getLineNumber e)))))
+        [inner [^StackTraceElement user]] (split-with (complement users?) (.getStackTrace thread))]
+    (when user
+      (str (when-some [^StackTraceElement called (last inner)]
+             (let [class-name (.getClassName called)]
+               (str "in " (if (str/includes? class-name "$") (Compiler/demunge class-name) (str class-name "." (.getMethodName called))) " ")))
+           "at " (.getFileName user) ":" (.getLineNumber user)))))
+
+(defn- report-of
+  "Returns what `deadline` says of a test that hangs on `thread`."
+  [ms thread]
+  (let [workers (Scheduler/describe)]
+    (str "the test has not ended after " ms " ms."
+         (when-some [place (waiting-place thread)] (str " It is " place "."))
+         "\nThreads that run code of the program:\n" (threads thread)
+         (when (re-find #"(inbox|queued) [1-9]" workers) (str "\nBlocks wait for a worker:\n" workers)))))
 
 (defn deadline
-  "Returns a fixture that fails a test that has not ended after `ms` milliseconds, and shows what all
-  threads do, the test's thread first. The test's thread is interrupted, and the fixture does not wait for its end.
+  "Returns a fixture that fails a test that has not ended after `ms` milliseconds. It shows where the test is, and what
+  the threads do that run code of the program. The test's thread is interrupted, and the fixture does not wait for its end.
   Throws :skein/bad-number."
   [ms]
+  (check-called "deadline" ms)
   (check/milliseconds "ms of deadline" ms)
   (fn deadline-fixture [run]
     (let [ms (check/milliseconds "ms of deadline" ms)
@@ -197,5 +240,5 @@
       (.join thread (max 1 ms)) ; 0 would be for ever
       (when (.isAlive thread)
         (reset! late? true)
-        (fail! @begun (str "the test has not ended after " ms " ms. All threads:\n" (threads thread) "\n" (Scheduler/describe)) 'hangs)
+        (fail! @begun (report-of ms thread) 'hangs)
         (.interrupt thread)))))

@@ -46,7 +46,8 @@
 (deftest a-dropped-error-is-reported
   (let [thrown (ex-info "dropped" {})]
     (silently
-      (is (some #(identical? thrown (:actual %)) (reports (t/no-dropped-errors) #(<!! (go (throw thrown))))))
+      (is (some #(and (identical? thrown (:actual %)) (str/includes? (:message %) "perhaps work that an earlier test has started"))
+                (reports (t/no-dropped-errors) #(<!! (go (throw thrown))))))
       (is (= [] (reports (t/no-dropped-errors) #(<!! (go 1)))))
       (is (= [] (reports (t/no-dropped-errors) #(try (a/<?? (go (throw (ex-info "taken" {})))) (catch Exception _)))))
       (is (= [] (reports (t/no-dropped-errors) #(try (a/<?? (a/thread (throw (ex-info "taken" {})))) (catch Exception _))))))))
@@ -112,8 +113,16 @@
   (let [[report] (reports (t/deadline 50) #(try (<!! (chan)) (catch InterruptedException _)))]
     (is (str/includes? (:message report) "has not ended after 50 ms"))
     (is (str/includes? (:message report) "test_test.clj"))
-    (is (re-find #"^[^\n]+\n1 x #\d+ \"test-with-deadline\"" (:message report)) "the test's thread comes first"))
+    (is (re-find #"ms\. It is in skein.async/<!! at test_test.clj:\d+\.\n" (:message report)) "what the test waits for comes first")
+    (is (re-find #"^[^\n]+\n[^\n]+\n1 x \"test-with-deadline\"" (:message report)) "the test's thread comes first")
+    (is (not (re-find #"Finalizer|Reference Handler|skein-inspect|inbox|clojure.test\$" (:message report))) "threads and frames of others are left out"))
   (is (= [] (reports (t/deadline 30000) (fn [])))))
+
+(deftest a-fixture-that-was-not-called-says-so
+  (doseq [[made fixture] {"(leak-free)" t/leak-free, "(no-dropped-errors)" t/no-dropped-errors, "(deadline 5000)" t/deadline}]
+    (is (thrown-with-msg? clojure.lang.ExceptionInfo
+                          (re-pattern (java.util.regex.Pattern/quote (str "Call it, as in (use-fixtures :each " made ").")))
+                          (fixture (fn []))))))
 
 (deftest a-failure-has-the-name-of-its-test
   (let [names (atom []), ended (promise)
@@ -140,4 +149,5 @@
       (eval (with-meta (list `t/defsim 'hangs-simulated {:schedules 1} `(<!! (chan))) {:line line}))
       (let [hangs (ns-resolve *ns* 'hangs-simulated)]
         (try (test/test-vars [hangs]) (finally (ns-unmap *ns* 'hangs-simulated)))))
-    (is (= [line] (map :line (filter (comp #{:fail} :type) @reported))))))
+    (is (= [["test.clj" line]] (map (juxt :file :line) (filter (comp #{:fail} :type) @reported)))
+        "clojure.test prints the file without its folder too")))
