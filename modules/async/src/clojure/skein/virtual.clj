@@ -17,6 +17,7 @@
   (:refer-clojure :exclude [for future map pmap pvalues])
   (:require
    [skein.impl.check :as check]
+   [skein.impl.error :as error]
    [skein.virtual.contest :as contest]
    [skein.virtual.descriptors :as descriptors]
    [skein.virtual.timing :as timing]
@@ -24,6 +25,7 @@
   (:import
    (clojure.lang IFn)
    (java.util.concurrent Executor ExecutorService Executors RejectedExecutionException Semaphore)
+   (skein.rt Channel)
    (skein.rt.scope VirtualFuture)
    (skein.rt.watch Failures)))
 
@@ -283,9 +285,9 @@
 ;;;; Time and limits
 
 (defmacro sleep
-  "Waits for `delay-ms` milliseconds, a whole number from 0. A block parks, a thread blocks.
-  Returns nil. The wait can be cancelled and interrupted. It takes no time in a simulation,
-  which refuses Thread/sleep. Throws :skein/bad-number.
+  "Waits for `delay-ms` milliseconds, or not at all if that is below 1. A block parks, a thread
+  blocks. Returns nil. The wait can be cancelled and interrupted. It takes no time in a simulation,
+  which refuses Thread/sleep. Throws :skein/bad-number if `delay-ms` is not a number.
 
       (sleep 1)
       ;=> nil"
@@ -344,6 +346,10 @@
   (Semaphore. (int (check/whole "n of semaphore" n 1 Integer/MAX_VALUE)) true))
 
 (defn- check-semaphore ^Semaphore [x]
+  (when (instance? Channel x)
+    (error/fail! :skein/bad-semaphore
+                 "This needs a semaphore, but is given a channel. For a limiter use with-permit of skein.async.limit."
+                 {:argument "semaphore" :value (error/preview x)}))
   (check/instance :skein/bad-semaphore "semaphore" x Semaphore "a semaphore"))
 
 (defn acquire

@@ -22,6 +22,7 @@
    [skein.impl.check :as check]
    [skein.impl.error :as error])
   (:import
+   (java.util.concurrent Semaphore)
    (java.util.concurrent.atomic AtomicBoolean)
    (skein.rt Buffer Channel ChannelFactory Runner UnlimitedChannel)
    (skein.rt.schedule Scheduler Timeout)
@@ -158,6 +159,9 @@
 (defn check-limiter
   "Returns `limiter`, a port of permits. Throws :skein/not-a-port. For `with-permit`."
   [limiter]
+  (when (instance? Semaphore limiter)
+    (error/fail! :skein/not-a-port "This needs a limiter, but is given a semaphore. For a semaphore use with-permit of skein.virtual."
+                 {:argument "limiter of with-permit" :value (error/preview limiter)}))
   (argument/source "limiter of with-permit" limiter))
 
 (defn check-permit

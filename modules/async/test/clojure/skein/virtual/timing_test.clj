@@ -3,8 +3,10 @@
   "Timeouts, retries, and the semaphore."
   (:require
    [clojure.main :as main]
+   [clojure.string :as str]
    [clojure.test :refer [are deftest is]]
    [skein.async :as a]
+   [skein.async.limit :as limit]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.one-thread :refer [with-prompt-timers]]
    [skein.scope :as s]
@@ -164,6 +166,12 @@
     :skein/bad-semaphore (v/with-permit nil 1)
     :skein/bad-semaphore (v/release 3)
     :skein/bad-semaphore (v/with-permit 3 1)))
+
+(deftest the-two-forms-of-with-permit-name-each-other
+  (doseq [[error named refused] [[:skein/bad-semaphore "skein.async.limit" (caught (v/with-permit (limit/concurrency-limiter 1) 1))]
+                                 [:skein/not-a-port "skein.virtual" (caught (limit/with-permit (v/semaphore 1) 1))]]]
+    (is (= error (:skein/error (ex-data refused))))
+    (is (str/ends-with? (str (ex-message refused)) (str "use with-permit of " named ".")))))
 
 (deftest the-longest-time-limit-never-ends
   (is (= 1 (v/with-timeout Long/MAX_VALUE 1)))
