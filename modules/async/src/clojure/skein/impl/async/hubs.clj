@@ -32,11 +32,12 @@
 (defn mult
   "Returns a mult of the channel `ch`. Each value of `ch` goes to all taps. The mult takes the
   next value when all taps have accepted the last one. So the slowest tap limits the others: give
-  it a buffer. Without taps values are dropped. A closed tap is removed.
+  it a buffer. A closed tap is removed. When all taps have gone, values are dropped.
 
-  Like core.async's. Differs: it begins at its first tap, and its first value goes to all taps
-  that are made before one of them has accepted it. Until then values stay in the source's
-  buffer; if a put has to wait, the oldest value is dropped. A tap that is made after the
+  Like core.async's. Differs: before its first tap it takes nothing. Values stay in the source's
+  buffer for that tap; if a put has to wait, the oldest value is dropped. To drop them all, give
+  the source no buffer, or tap and untap a channel at the start. The first value goes to all taps
+  that are made before one of them has accepted it. A tap that is made after the
   source has closed closes at once. If a tap throws, because it has too many pending puts, the
   uncaught-exception handler gets the exception, and the other taps continue.
 
