@@ -1,38 +1,68 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein repl
 (ns repl.run
-  "A REPL in which Ctrl-C ends the running call, not the process: it interrupts the REPL's thread. Code that does not wait
-  ignores the interrupt, so a second Ctrl-C ends the process."
+  "A REPL in which Ctrl-C ends the running call, not the process, and drops a form that is half typed: it interrupts the REPL's
+  thread. Code that does not wait ignores the interrupt, so a second Ctrl-C ends the process."
   (:require
    [clojure.main :as main]
-   [clojure.repl :as repl]))
+   [clojure.repl :as repl])
+  (:import
+   (clojure.lang LineNumberingPushbackReader)
+   (java.io Reader)
+   (java.util.concurrent LinkedBlockingQueue)))
 
 (set! *warn-on-reflection* true)
 
+(defn interruptible
+  "Returns a reader of what `in` reads. A thread that waits for it can be interrupted, unlike one that waits for a terminal."
+  ^LineNumberingPushbackReader [^Reader in]
+  (let [typed (LinkedBlockingQueue.)
+        pump (fn pump [] (let [c (.read in)] (.put typed c) (when-not (neg? c) (recur))))]
+    (doto (Thread. ^Runnable pump "repl input") (.setDaemon true) .start)
+    (LineNumberingPushbackReader.
+      (proxy [Reader] []
+        (read [^chars chars offset _]
+          (let [c (int (.take typed))]
+            (if (neg? c)
+              (do (.put typed c) c)
+              (do (aset chars offset (char c)) 1))))
+        (close [])))))
+
 (defn on-ctrl-c
-  "Returns the function that Ctrl-C calls. `state` is an atom: :reads, :runs, or :interrupted."
-  [^Thread thread state exit]
-  (fn interrupt [_]
-    (case (first (swap-vals! state {:reads :reads, :runs :interrupted, :interrupted :interrupted}))
-      :reads (binding [*out* *err*] (println "\nCtrl-D ends the REPL."))
-      :runs (.interrupt thread)
-      :interrupted (exit 130))))
+  "Returns the function that Ctrl-C calls. `state` is an atom: :reads, :runs, or :interrupted. `pause` waits while a form may end."
+  [^Thread thread state exit pause]
+  (let [say (fn say [text] (binding [*out* *err*] (println text)))]
+    (fn interrupt [_]
+      (case (first (swap-vals! state {:reads :reads, :runs :interrupted, :interrupted :interrupted}))
+        :reads (do (say "\nCtrl-D ends the REPL.") (.interrupt thread))
+        :runs (do (.interrupt thread)
+                  (pause)
+                  (when (= :interrupted @state) (say "\nThe form does not react to its interrupt. Ctrl-C again ends the process.")))
+        :interrupted (exit 130)))))
+
+(defn- interruption? [thrown]
+  (some #(instance? InterruptedException %) (take-while some? (iterate ex-cause thrown))))
 
 (defn run
   "Reads, evaluates and prints until the end of the input. It keeps `state` up to date."
   [state]
-  (main/repl
-    :init (fn [] (apply require main/repl-requires))
-    :read (fn [request-prompt request-exit]
-            (reset! state :reads)
-            (let [form (main/repl-read request-prompt request-exit)]
-              (Thread/interrupted) ; clears an interrupt that came after the previous form
-              (reset! state :runs)
-              form))))
+  (binding [*in* (interruptible *in*)]
+    (main/repl
+      :init (fn [] (apply require main/repl-requires))
+      :read (fn [request-prompt request-exit]
+              (reset! state :reads)
+              (try
+                (let [form (main/repl-read request-prompt request-exit)]
+                  (Thread/interrupted) ; clears an interrupt that came after the previous form
+                  (reset! state :runs)
+                  form)
+                (catch Exception e
+                  (if (interruption? e) request-prompt (throw e))))))))
 
 (defn -main []
   (let [state (atom :reads)]
-    (repl/set-break-handler! (on-ctrl-c (Thread/currentThread) state (fn exit [code] (System/exit code))))
+    (repl/set-break-handler!
+      (on-ctrl-c (Thread/currentThread) state (fn exit [code] (System/exit code)) (fn pause [] (Thread/sleep 1000))))
     (println (str "Clojure " (clojure-version) ". Ctrl-C interrupts, Ctrl-D ends."))
     (run state)
     (println)

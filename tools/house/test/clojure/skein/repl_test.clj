@@ -18,30 +18,51 @@
 (def ^:private on-ctrl-c @(resolve 'repl.run/on-ctrl-c))
 
 (def ^CountDownLatch begun (CountDownLatch. 1))
+(def ^:private ^CountDownLatch half-typed (CountDownLatch. 1))
+(defn read-half "The reader calls it: by then it has read what precedes the call." [] (.countDown half-typed))
+
+(defn- start-repl
+  "Returns a running REPL: :out, :thread, :type! that types a line, and :ctrl-c."
+  []
+  (let [typed (PipedWriter.), in (LineNumberingPushbackReader. (PipedReader. typed))
+        out (StringWriter.), state (atom :reads)
+        ^Runnable reads (bound-fn [] (binding [*in* in, *out* out, *err* out] (run state)))
+        thread (doto (Thread. reads) .start)]
+    {:out out, :thread thread, :typed typed
+     :type! (fn [text] (.write typed (str text "\n")) (.flush typed))
+     :ctrl-c (fn [] (binding [*err* out] ((on-ctrl-c thread state (fn [_]) (fn [])) nil)))}))
 
 (deftest ctrl-c-ends-the-call-that-waits
   (within-deadline
-    (let [typed (PipedWriter.), in (LineNumberingPushbackReader. (PipedReader. typed))
-          out (StringWriter.), state (atom :reads)
-          ^Runnable reads (bound-fn [] (binding [*in* in, *out* out, *err* out] (run state)))
-          thread (doto (Thread. reads) .start)
-          type! (fn [text] (.write typed (str text "\n")) (.flush typed))]
+    (let [{:keys [out ^Thread thread ^PipedWriter typed type! ctrl-c]} (start-repl)]
       (type! "(do (.countDown skein.repl-test/begun) (skein.async/<!! (skein.async/chan)))")
       (.await begun)
-      ((on-ctrl-c thread state (fn [_])) nil)
+      (ctrl-c)
       (type! "[:still (inc 1)]")
       (.close typed)
       (.join thread)
       (is (re-find #"InterruptedException" (str out)))
       (is (str/includes? (str out) "[:still 2]")))))
 
+(deftest ctrl-c-drops-a-form-that-is-half-typed
+  (within-deadline
+    (let [{:keys [out ^Thread thread ^PipedWriter typed type! ctrl-c]} (start-repl)]
+      (type! "(defn f [x #=(skein.repl-test/read-half)")
+      (.await half-typed)
+      (ctrl-c)
+      (type! "[:fresh (inc 1)]")
+      (.close typed)
+      (.join thread)
+      (is (str/includes? (str out) "=> [:fresh 2]")))))
+
 (deftest a-second-ctrl-c-ends-the-process-and-none-does-at-the-prompt
   (let [state (atom :runs), exits (atom []), thread (Thread. ^Runnable (fn []))
-        ctrl-c (on-ctrl-c thread state (fn [code] (swap! exits conj code)))]
-    (ctrl-c nil)
+        ctrl-c (on-ctrl-c thread state (fn [code] (swap! exits conj code)) (fn []))
+        said (fn [] (let [said (StringWriter.)] (binding [*err* said] (ctrl-c nil)) (str said)))]
+    (is (str/includes? (said) "Ctrl-C again ends the process"))
     (is (= [] @exits))
-    (ctrl-c nil)
+    (said)
     (is (= [130] @exits))
     (reset! state :reads)
-    (is (str/includes? (let [said (StringWriter.)] (binding [*err* said] (ctrl-c nil)) (str said)) "Ctrl-D"))
+    (is (str/includes? (said) "Ctrl-D"))
     (is (= [130] @exits))))
