@@ -31,7 +31,13 @@
     (is (re-find #"^usage: ./skein test \[MODULE" (:out (skein! project "test" "-h"))))
     (is (refused? 2 ["takes --nrepl" "./skein clojure FILE"] (skein! project "repl" "x.clj")))
     (is (re-find #"rlwrap ./skein repl(?s).*clojure -P -M:dev" (:out (skein! project "repl" "--help"))))
-    (is (= (skein! project "repl" "--help") (skein! project "repl" "--nrepl" "--help")))))
+    (is (= (skein! project "repl" "--help") (skein! project "repl" "--nrepl" "--help") (skein! project "help" "repl")))
+    (is (refused? 2 ["'nothing'"] (skein! project "help" "nothing")))))
+
+(deftest an-unknown-module-is-refused-with-the-list
+  (let [project (project!)]
+    (is (refused? 2 ["no module 'nothing'" "the modules are " "wf"] (skein! project "classpath" "nothing")))
+    (is (refused? 2 ["takes one module"] (skein! project "classpath" "wf" "house")))))
 
 (deftest an-unknown-command-is-refused-with-a-hint
   (let [project (project!)]
@@ -190,7 +196,8 @@
 (deftest editors-connect-to-nrepl
   (let [project (project!)
         nrepl (fn [jar & args] (apply launch! {:env {"SKEIN_NREPL" jar}} (io/file project "skein") "repl" "--nrepl" args))]
-    (is (refused? 2 ["no file /nowhere.jar" "clojure -P -M:dev" "SKEIN_NREPL="] (nrepl "/nowhere.jar")))
+    (is (refused? 2 ["SKEIN_NREPL names /nowhere.jar, but there is no such file"] (nrepl "/nowhere.jar")))
+    (is (refused? 2 ["no nREPL" "clojure -P -M:dev" "nrepl 1.7.0 from Clojars" "SKEIN_NREPL="] (skein! project "repl" "--nrepl")))
     (write-jar! (sandbox "nrepl.jar") "nrepl/cmdline.clj" "(ns nrepl.cmdline)" "(defn -main [& args]"
                 "  (prn args (.isOpen (.getModule Object) \"java.lang\" (.getModule clojure.lang.RT))"
                 "       (System/getProperty \"jdk.attach.allowAttachSelf\")))")
