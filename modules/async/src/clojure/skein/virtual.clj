@@ -233,8 +233,8 @@
 
       (into [] (comp (wmap 4 inc) (filter even?)) (range 5))
       ;=> [2 4]"
-  ([n f] (window/transducer (window/options n) (check/function "f of wmap" f)))
-  ([n f coll] (window/lazily (window/options n) (check/function "f of wmap" f) (check/collection "coll of wmap" coll)))
+  ([n f] (window/transducer (window/options "wmap" n) (check/function "f of wmap" f)))
+  ([n f coll] (window/lazily (window/options "wmap" n) (check/function "f of wmap" f) (check/collection "coll of wmap" coll)))
   ([n f coll & colls]
    (let [colls (mapv (fn check [coll] (check/collection "coll of wmap" coll)) (cons coll colls))]
      (wmap n (partial apply (check/function "f of wmap" f)) (apply clojure.core/map list colls)))))
@@ -250,7 +250,7 @@
       (let [sum (atom 0)] (wrun! 4 #(swap! sum + %) (range 5)) @sum)
       ;=> 10"
   [n f coll]
-  (window/run-all (window/options n) (check/function "f of wrun!" f) (check/collection "coll of wrun!" coll)))
+  (window/run-all (window/options "wrun!" n) (check/function "f of wrun!" f) (check/collection "coll of wrun!" coll)))
 
 ;;;; Several functions at once
 

@@ -213,5 +213,10 @@
     (is (= :skein/bad-number (refusal #(v/pmap 0 inc [1])) (refusal #(v/fmap nil inc [1])) (refusal #(v/pmap 1.5 inc [1]))))
     (is (= :skein/not-a-function (refusal #(v/map 1 [1])) (refusal #(v/pmap 1 "f" [1])) (refusal #(v/thread* nil))))
     (is (= :skein/bad-executor (refusal #(v/future-via [nil] 1)) (refusal #(v/submit 5 inc))))
-    (testing "a nil or a number is not a collection"
-      (is (= :skein/bad-collection (refusal #(v/map inc nil)) (refusal #(v/map + [1] 2)) (refusal #(v/pmap 1 inc nil)))))))
+    (testing "a number is not a collection"
+      (is (= :skein/bad-collection (refusal #(v/map inc 1)) (refusal #(v/map + [1] 2)) (refusal #(v/pmap 1 inc 1)))))))
+
+(deftest nil-is-an-empty-collection
+  (is (= [] (v/map inc nil) (v/map + [1] nil) (v/fmap 1 inc nil) (v/pmap 1 inc nil) (v/wmap 1 inc nil) (v/wmap 1 + [1] nil)
+         (v/for [x nil] x) (v/wrun! {:n 1 :on-error :collect} inc nil)))
+  (is (nil? (v/wrun! 1 inc nil))))

@@ -360,7 +360,7 @@
   "Calls `f` with `args`, and sends the call to the sinks under the name `fn-name`. Like tools.trace's. Throws
   :skein/not-a-function and :skein/bad-collection."
   [fn-name f args]
-  (when (some? args) (check/collection "args of trace-fn-call" args))
+  (check/collection "args of trace-fn-call" args)
   (vars/call-as fn-name (check/function "f of trace-fn-call" f) args))
 
 ;;;; Forms

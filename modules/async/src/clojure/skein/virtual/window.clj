@@ -38,9 +38,9 @@
      :on-error [#{:throw :collect} ":throw or :collect"]}))
 
 (defn options
-  "Returns {:n :ahead :ordered? :on-error} from a number or a map of some of these."
-  [n-or-options]
-  (let [given (check/leading "wmap" :n n-or-options known)
+  "Returns {:n :ahead :ordered? :on-error} from a number or a map of some of these, the first argument of `what`."
+  [what n-or-options]
+  (let [given (check/leading what :n n-or-options known)
         n (long (:n given (default-n)))]
     (merge {:ahead (min (* 4 n) Integer/MAX_VALUE) :ordered? true :on-error :throw}
            given

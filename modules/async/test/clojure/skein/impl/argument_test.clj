@@ -67,7 +67,7 @@
                 (a/timeout nil) (a/timeout "5") (a/timeout ##NaN) (a/buffer nil)
                 (a/dropping-buffer nil) (a/sliding-buffer "1") (a/take nil c) (a/pipeline nil c (map inc) c))
     (refused-as :skein/bad-number (a/partition nil c) (a/partition "x" c))
-    (refused-as :skein/bad-collection (a/toggle (a/mix c) 5) (a/toggle (a/mix c) "x") (a/into 5 c) (a/to-chan! 5) (a/onto-chan! c 5) (a/merge 5) (a/map + nil))))
+    (refused-as :skein/bad-collection (a/toggle (a/mix c) 5) (a/toggle (a/mix c) "x") (a/into 5 c) (a/to-chan! 5) (a/onto-chan! c 5) (a/merge 5) (a/map + 5))))
 
 (deftest non-functions-are-refused
   (let [c (a/chan)]

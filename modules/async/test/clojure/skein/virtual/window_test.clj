@@ -203,12 +203,12 @@
   (is (= [:caller :caller] (binding [*who* :caller] (v/wmap 2 (fn [_] *who*) [1 2])))))
 
 (deftest options-have-defaults-and-are-checked
-  (is (= {:n 3 :ahead 12 :ordered? true :on-error :throw} (window/options 3)))
+  (is (= {:n 3 :ahead 12 :ordered? true :on-error :throw} (window/options "wmap" 3)))
   (is (= {:n 3 :ahead 5 :ordered? false :on-error :collect}
-         (window/options {:n 3 :ahead 5 :ordered? false :on-error :collect})))
+         (window/options "wmap" {:n 3 :ahead 5 :ordered? false :on-error :collect})))
   (is (= [1] (v/wmap {:n Integer/MAX_VALUE :ahead Integer/MAX_VALUE} inc [0])))
   (is (<= 1 (window/default-n) (long window/max-default-n)))
-  (is (= (window/default-n) (:n (window/options {}))))
+  (is (= (window/default-n) (:n (window/options "wmap" {}))))
   (are [error options] (= error (:skein/error (ex-data (caught (v/wmap options inc [1])))))
     :skein/bad-number 0
     :skein/bad-number nil
@@ -220,7 +220,7 @@
   (are [error call] (= error (:skein/error (ex-data (caught call))))
     :skein/not-a-function (v/wmap 1 "inc" [1])
     :skein/not-a-function (v/wmap 1 nil)
-    :skein/bad-collection (v/wmap 1 inc nil)
-    :skein/bad-collection (v/wmap 1 + [1] nil)
+    :skein/bad-collection (v/wmap 1 inc 5)
+    :skein/bad-collection (v/wmap 1 + [1] 5)
     :skein/bad-collection (v/wrun! 1 inc 5)
     :skein/not-a-function (v/wrun! 1 5 [])))

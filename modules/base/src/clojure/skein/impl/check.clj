@@ -32,9 +32,9 @@
   (if (ifn? f) f (that :skein/not-a-function what f false "a function")))
 
 (defn collection
-  "Returns `coll`, or throws :skein/bad-collection if it is nil or not seqable."
+  "Returns `coll`, or throws :skein/bad-collection if it is not seqable. As everywhere in Clojure, nil is an empty collection."
   [what coll]
-  (that :skein/bad-collection what coll (and (some? coll) (seqable? coll)) "a collection, which may be empty"))
+  (that :skein/bad-collection what coll (seqable? coll) "a collection"))
 
 (defn number
   "Returns `n`, or throws :skein/bad-number unless `ok?`, a predicate, is true of it. `wanted` says what it must be.
@@ -118,4 +118,7 @@
   [what k given known]
   (if (map? given)
     (options what given known)
-    {k (option k given (known k))}))
+    (let [[fits? wanted error] (known k)]
+      (when-not (fits? given) ; often a function, because the argument was forgotten
+        (that error (str "The first argument of " what) given false (str wanted ", or a map of options")))
+      {k given})))

@@ -15,7 +15,7 @@
 (deftest valid-arguments-are-returned
   (is (= inc (check/function "f" inc)))
   (is (= :k (check/function "f" :k)))
-  (doseq [coll [[] () {} "text" (range) (ArrayList.)]]
+  (doseq [coll [nil [] () {} "text" (range) (ArrayList.)]]
     (is (identical? coll (check/collection "coll" coll))))
   (is (= 1 (check/whole :n 1 1)))
   (is (= {:n 1} (check/options "f" {:n 1} {:n [pos-int? "a whole number from 1"]})))
@@ -26,7 +26,7 @@
 (deftest refusal-names-argument-expectation-and-value
   (are [expected form] (= expected (refusal form))
     [:skein/not-a-function "f of map must be a function, but is 1."] (check/function "f of map" 1)
-    [:skein/bad-collection "coll must be a collection, which may be empty, but is nil."] (check/collection "coll" nil)
+    [:skein/bad-collection "coll must be a collection, but is 5."] (check/collection "coll" 5)
     [:skein/bad-number ":n must be a whole number from 1, but is 1.5."] (check/whole :n 1.5 1)
     [:skein/bad-number ":n must be a whole number from 1 to 9, but is 10."] (check/whole :n 10 1 9)
     [:skein/bad-number ":ms must be a number of milliseconds, but is \"1\"."] (check/milliseconds :ms "1")
@@ -47,7 +47,9 @@
       [:skein/bad-number ":n must be a whole number from 1, but is 0."] {:n 0})
     (are [expected given] (= expected (refusal (check/leading "f" :n given known)))
       [:skein/bad-option "f has no option :order. Its options are [:n :ordered?]."] {:order 1}
-      [:skein/bad-number ":n must be a whole number from 1, but is nil."] nil)))
+      [:skein/bad-number "The first argument of f must be a whole number from 1, or a map of options, but is nil."] nil
+      [:skein/bad-number
+       "The first argument of f must be a whole number from 1, or a map of options, but is #<function of clojure.core/inc>."] inc)))
 
 (deftest vectors-of-macros-have-their-shape
   (is (= '[x] (check/bindings "m" '[x] "[name]" (fn one? [v] (= 1 (count v))))))

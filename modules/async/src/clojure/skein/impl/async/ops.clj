@@ -162,7 +162,7 @@
     (finally (when close? (close! ch)))))
 
 (defn- collection [what coll]
-  (when (some? coll) (check/collection (str "coll of " what) coll)))
+  (check/collection (str "coll of " what) coll))
 
 (defn onto-chan!
   "See skein.async/onto-chan!."
