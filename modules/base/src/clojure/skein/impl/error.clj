@@ -62,6 +62,20 @@
         (catch Exception _
           (bounded (str "#<" (.getName (class value)) ">")))))))
 
+(defn- caller?
+  "Returns whether the frame belongs to neither Skein, Clojure nor the JDK. Skein's tests are callers."
+  [^StackTraceElement frame]
+  (let [place (.getClassName frame)]
+    (or (str/includes? place "_test$") (not (re-find #"^(skein|clojure|java|jdk)\." place)))))
+
+(defn- from-caller
+  "Returns `e` with a stack trace that begins at the code that called Skein, so that a REPL and a script name its line. If no
+  caller is on the stack, as on a thread of Skein, all frames stay."
+  [^Throwable e]
+  (when-some [below (seq (drop-while (complement caller?) (.getStackTrace e)))]
+    (.setStackTrace e (into-array StackTraceElement below)))
+  e)
+
 (defn fail!
   "Throws an ex-info with `message` and `data`, and `error` under :skein/error.
 
@@ -73,7 +87,7 @@
            (catch clojure.lang.ExceptionInfo e (ex-data e)))
       ;=> {:skein/error :skein/bad-size, :size :big}"
   [error message data]
-  (throw (ex-info message (assoc data :skein/error error))))
+  (throw (from-caller (ex-info message (assoc data :skein/error error)))))
 
 (defn check-java
   "Throws :skein/java-too-old if `feature`, the version of the Java in the folder `home`, is below 21."

@@ -6,6 +6,7 @@
    [clojure.test.check.clojure-test :refer [defspec]]
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
+   [skein.impl.check :as check]
    [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
@@ -48,6 +49,24 @@
 (deftest preview-of-a-value-that-cannot-be-printed-is-its-class
   (is (= "#<clojure.lang.LazySeq>"
          (error/preview (map (fn break [_] (throw (IllegalStateException.))) [1])))))
+
+(defn- first-frame [^Throwable thrown]
+  (.getClassName ^StackTraceElement (first (.getStackTrace thrown))))
+
+(deftest a-stack-trace-begins-at-the-caller
+  (let [calls (binding [*ns* (create-ns 'shop)] (eval '(clojure.core/fn calls [] (skein.impl.check/whole :n 0 1))))
+        thrown-here (try (check/whole :n 0 1) (catch Exception e e))
+        thrown-by (fn [f] (try (f) (catch Exception e e)))]
+    (is (str/starts-with? (first-frame (thrown-by calls)) "shop$"))
+    (is (str/starts-with? (first-frame thrown-here) "skein.impl.error_test$"))))
+
+(deftest a-stack-trace-without-a-caller-is-complete
+  (let [thrown (promise)
+        thread (doto (Thread. ^Runnable (partial check/whole :n 0 1))
+                 (.setUncaughtExceptionHandler (reify Thread$UncaughtExceptionHandler
+                                                 (uncaughtException [_ _ e] (deliver thrown e)))))]
+    (.start thread)
+    (is (str/starts-with? (first-frame @thrown) "skein.impl.error$fail_BANG_"))))
 
 (deftest fail-throws-its-data-with-the-keyword
   (let [thrown (try (error/fail! :skein/bad-size "Too big." {:size 9})
