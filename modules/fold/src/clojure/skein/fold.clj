@@ -44,7 +44,7 @@
     (arity/function? f) {:combine f, :step f}
     :else (error/fail! :skein/bad-fold
                        (str "A fold must be a map with :step, :combine and :identity, or a function that is both step and combine, but is "
-                            (error/preview f) ".")
+                            (error/preview f) ". Options come first: (fold options f coll).")
                        {:fold f})))
 
 (defn- run [opts f coll]

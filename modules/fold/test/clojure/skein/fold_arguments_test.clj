@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold-arguments-test
   (:require
+   [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.fold :as fold]
    [skein.fold.source :as source])
@@ -11,6 +12,12 @@
 
 (defn- data-of [f] (try (f) nil (catch ExceptionInfo e (ex-data e))))
 (defn- errors-of [& fs] (distinct (map #(:skein/error (data-of %)) fs)))
+
+(deftest a-wrong-call-names-the-right-one
+  (let [message (fn [f] (try (f) "" (catch ExceptionInfo e (ex-message e))))]
+    (is (str/includes? (message #(fold/fold fold/top [1 2])) "such as sum or (top 2)"))
+    (is (str/includes? (message #(fold/fold (map inc) + [1 2])) "(fold xform combine step coll)"))
+    (is (str/includes? (message #(fold/fold fold/sum [1 2] {:parallelism 2})) "(fold options f coll)"))))
 
 (deftest parts-of-folds-are-checked-at-construction
   (testing "numbers"

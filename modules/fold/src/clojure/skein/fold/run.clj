@@ -46,7 +46,8 @@
     (error/fail! :skein/bad-combine
                  (str "The fold's combine is " (not-taken combine (if (arity/takes? combine 2) "no argument" "two arguments"))
                    ". With no argument it returns the identity, unless the fold has an :identity. With two it combines the "
-                   "values of neighbouring parts.")
+                   "values of neighbouring parts. The call is (fold f coll), where f is a fold such as sum or (top 2), or "
+                   "(fold xform combine step coll).")
                  {:combine combine}))
   (when-not (arity/takes? step 2)
     (error/fail! :skein/bad-step
