@@ -41,6 +41,7 @@
 ;;  :closed?    boolean        neither the body nor a child runs; nothing can be forked
 ;;  :reason     keyword        why the body is cancelled: :failure :deadline :outside, or nil
 ;;  :failures   [Throwable]    in the order in which they happened
+;;  :deadline-ms number        the scope's own, or nil
 ;;  :outcomes   {Region promise of [outcome read]}, or nil if outcomes are not collected; :order [Region]
 ;;  :threads    [Thread]       of forks, some of them ended}
 
@@ -154,7 +155,7 @@
   (let [{:keys [deadline-ms on-error]} (check/options "scope" options known)
         deadline-ms (when (some? deadline-ms) (check/milliseconds :deadline-ms deadline-ms))
         collect? (= :collect on-error)
-        s (Scope. (atom (cond-> fresh collect? (assoc :outcomes {} :order [])))
+        s (Scope. (atom (cond-> (assoc fresh :deadline-ms deadline-ms) collect? (assoc :outcomes {} :order [])))
                   (a/chan) collect? (deadline-of deadline-ms))
         region (Region/enter s)]
     (swap! (.-state s) #(cond-> (assoc % :region region)
@@ -195,11 +196,11 @@
 
 (defn- outcome
   "Returns the exception that the scope throws, or nil."
-  [{:keys [reason failures]}]
+  [{:keys [reason failures deadline-ms]}]
   (let [ended (case reason
-                :deadline (ex-info (str "The deadline passed before the scope ended. Give it more time, or "
+                :deadline (ex-info (str "The scope took longer than its deadline of " deadline-ms " ms. Give it more time, or "
                                         "its children less to do.")
-                                   {:skein/error :skein/deadline-passed})
+                                   {:skein/error :skein/deadline-passed :deadline-ms deadline-ms})
                 :outside (CancellationException. "The scope was cancelled from outside: its parent was cancelled, or this thread was interrupted.")
                 nil)
         ;; A cancellation from outside must not hide a failure: the code that cancels does not look for one.
@@ -267,17 +268,19 @@
                "The scope has ended, so it can have no more children. Fork inside its body, or in its children."
                {}))
 
-(defn- check-scope [x]
+(defn- check-scope
+  "Returns `x`, or throws :skein/bad-scope if it is not a scope. `call` is the call as text, with the scope named s."
+  [call x]
   (when-not (instance? Scope x)
-    (error/fail! :skein/bad-scope (str "The first argument, such as s in (fork s ...), must be a scope, but is " (error/preview x)
-                                    ". The vector of scope names it: (scope [s] (fork s ...)).") {:value (error/preview x)}))
+    (error/fail! :skein/bad-scope (str "The first argument, such as s in " call ", must be a scope, but is " (error/preview x)
+                                    ". The vector of scope names it: (scope [s] " call ").") {:value (error/preview x)}))
   x)
 
 (defn ^:no-doc child
   "Returns the region of a new child of the scope. Throws :skein/scope-closed when the scope
   has ended. For other kinds of children; see skein.rt.scope.Region."
   ^Region [scope]
-  (let [^Scope s (check-scope scope)
+  (let [^Scope s (check-scope "(fork s ...)" scope)
         region (Region/child s)
         {:keys [cancelled?]}
         (swap! (.-state s)
@@ -338,7 +341,7 @@
 (defn ^:no-doc maker
   "Returns a function that makes the region of a new child of the scope; see `in-scope`."
   [s]
-  (check-scope s)
+  (check-scope "(in-scope s ...)" s)
   (fn make-child [] (child s)))
 
 (defmacro in-scope
@@ -375,7 +378,7 @@
       ;=> :done"
   [scope]
   (run! (fn cancel [^Region region] (.cancel region))
-        (in-order (:live (swap! (.-state ^Scope (check-scope scope)) assoc :cancelled? true)))))
+        (in-order (:live (swap! (.-state ^Scope (check-scope "(cancel! s)" scope)) assoc :cancelled? true)))))
 
 (defn cancelled?
   "Returns whether the innermost scope body or child that runs this code has been cancelled."
@@ -411,7 +414,7 @@
         (map #(update % :error ex-message) (outcomes s)))
       ;=> ({:value 1, :error nil} {:error \"no\"})"
   [scope]
-  (when-not (.-collect? ^Scope (check-scope scope))
+  (when-not (.-collect? ^Scope (check-scope "(outcomes s)" scope))
     (error/fail! :skein/no-outcomes "The scope collects no outcomes: open it with {:on-error :collect}." {}))
   (let [{:keys [order outcomes]} @(.-state ^Scope scope)]
     (mapv (fn outcome-of [region]

@@ -412,6 +412,7 @@
   (is (= (str "The first argument, such as s in (fork s ...), must be a scope, but is 3."
               " The vector of scope names it: (scope [s] (fork s ...)).")
          (ex-message (caught (s/fork (+ 1 2))))))
+  (is (re-find #"in \(cancel! s\), must be a scope" (ex-message (caught (s/cancel! nil)))))
   (testing "a child may have siblings made after the body has ended"
     (let [made (promise)]
       (within-deadline (s/scope [s] (s/fork s (s/go s (deliver made true)))))

@@ -47,7 +47,7 @@
   "Returns the exception of a limit. The interrupt is suppressed in it and is not its cause, because a REPL prints only the message of the
   last cause."
   [delay-ms interrupt]
-  (doto (ex-info (str "The time of " delay-ms " ms was over. Give it more time, or less to do.")
+  (doto (ex-info (str "The body took longer than " delay-ms " ms. Give it more time, or less to do.")
                  {:skein/error :skein/timeout :delay-ms delay-ms})
     (Throwable/.addSuppressed interrupt)))
 

@@ -47,7 +47,7 @@
 
 (deftest the-interrupt-is-suppressed-in-the-timeout
   (let [late (within-deadline (caught (v/with-timeout 1 (Thread/sleep 60000))))]
-    (is (= "The time of 1 ms was over. Give it more time, or less to do." (:clojure.error/cause (main/ex-triage (Throwable->map late))))
+    (is (= "The body took longer than 1 ms. Give it more time, or less to do." (:clojure.error/cause (main/ex-triage (Throwable->map late))))
         "a REPL prints the message of the last cause")
     (is (= [InterruptedException] (map class (Throwable/.getSuppressed late))))))
 

@@ -9,7 +9,7 @@
    (java.io Writer)
    (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Result Buffers$Sliding Channel Frame Port Waiter)
    (skein.rt.schedule Scheduler Timeout)
-   (skein.rt.watch Sites)))
+   (skein.rt.watch Failures Sites)))
 
 (set! *warn-on-reflection* true)
 
@@ -66,7 +66,7 @@
 
 (defn print-channel
   "Writes a channel as #<chan 2/10 puts 1 takes 3 closed 1a2b3c>: how full its buffer is, how many
-  puts and takes wait if any do, and whether it is closed."
+  puts and takes wait if any do, and whether it is closed; a block's port says failed if the block has thrown."
   [^Channel c ^Writer w]
   (let [b (.buffer c)
         {:keys [count capacity]} (when b (buffer b))
@@ -76,5 +76,5 @@
                    (when b (str " " count (when capacity (str "/" capacity))))
                    (when (pos? puts) (str " puts " puts))
                    (when (pos? takes) (str " takes " takes))
-                   (when (.isClosed c) " closed")
+                   (when (.isClosed c) (if (or (.isFailed c) (and (instance? Port c) (Failures/of c))) " failed" " closed"))
                    " " (Integer/toHexString (System/identityHashCode c)) ">"))))

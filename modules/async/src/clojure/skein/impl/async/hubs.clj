@@ -59,17 +59,17 @@
   "Adds the channel `ch` to the taps of `mult`. It closes when the source closes, unless
   `close?` is false. Returns `ch`. Like core.async's."
   ([mult ch] (tap mult ch true))
-  ([mult ch close?] (tap* (hub "mult of tap" mult Mult "a mult") ch close?) ch))
+  ([mult ch close?] (tap* (hub "mult of tap" mult Mult "a mult, as (mult ch) makes it") ch close?) ch))
 
 (defn untap
   "Removes the tap `ch` of `mult`. The channel stays open. Like core.async's."
   [mult ch]
-  (untap* (hub "mult of untap" mult Mult "a mult") ch))
+  (untap* (hub "mult of untap" mult Mult "a mult, as (mult ch) makes it") ch))
 
 (defn untap-all
   "Removes all taps of `mult`. The channels stay open. Like core.async's."
   [mult]
-  (untap-all* (hub "mult of untap-all" mult Mult "a mult")))
+  (untap-all* (hub "mult of untap-all" mult Mult "a mult, as (mult ch) makes it")))
 
 ;;;; mix: the values of many channels on one
 
@@ -105,30 +105,30 @@
 (defn admix
   "Adds the channel `ch` to the inputs of `mix`. Like core.async's."
   [mix ch]
-  (admix* (hub "mix of admix" mix Mix "a mix") ch))
+  (admix* (hub "mix of admix" mix Mix "a mix, as (mix out) makes it") ch))
 
 (defn unmix
   "Removes the channel `ch` from the inputs of `mix`. Like core.async's."
   [mix ch]
-  (unmix* (hub "mix of unmix" mix Mix "a mix") ch))
+  (unmix* (hub "mix of unmix" mix Mix "a mix, as (mix out) makes it") ch))
 
 (defn unmix-all
   "Removes all inputs of `mix`. Like core.async's."
   [mix]
-  (unmix-all* (hub "mix of unmix-all" mix Mix "a mix")))
+  (unmix-all* (hub "mix of unmix-all" mix Mix "a mix, as (mix out) makes it")))
 
 (defn toggle
   "Changes attributes of several inputs of `mix` at once. `state-map` is
   {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given stay
   the same; channels that are not inputs become inputs. Like core.async's."
   [mix state-map]
-  (toggle* (hub "mix of toggle" mix Mix "a mix") state-map))
+  (toggle* (hub "mix of toggle" mix Mix "a mix, as (mix out) makes it") state-map))
 
 (defn solo-mode
   "Sets what happens to inputs without :solo while another input has it. `mode` is :mute, the
   default, or :pause. Like core.async's."
   [mix mode]
-  (solo-mode* (hub "mix of solo-mode" mix Mix "a mix") mode))
+  (solo-mode* (hub "mix of solo-mode" mix Mix "a mix, as (mix out) makes it") mode))
 
 ;;;; pub: the values of one channel by topic
 
@@ -168,15 +168,15 @@
   "Subscribes the channel `ch` to a topic of the pub `p`. It closes when the source closes,
   unless `close?` is false. Like core.async's."
   ([p topic ch] (sub p topic ch true))
-  ([p topic ch close?] (sub* (hub "p of sub" p Pub "a pub") topic ch close?)))
+  ([p topic ch close?] (sub* (hub "p of sub" p Pub "a pub, as (pub ch topic-fn) makes it") topic ch close?)))
 
 (defn unsub
   "Ends the subscription of `ch` to `topic`. The channel stays open. Like core.async's."
   [p topic ch]
-  (unsub* (hub "p of unsub" p Pub "a pub") topic ch))
+  (unsub* (hub "p of unsub" p Pub "a pub, as (pub ch topic-fn) makes it") topic ch))
 
 (defn unsub-all
   "Ends all subscriptions, or those to `topic`. The channels stay open, even when the source
   closes. Like core.async's."
-  ([p] (unsub-all* (hub "p of unsub-all" p Pub "a pub")))
-  ([p topic] (unsub-all* (hub "p of unsub-all" p Pub "a pub") topic)))
+  ([p] (unsub-all* (hub "p of unsub-all" p Pub "a pub, as (pub ch topic-fn) makes it")))
+  ([p topic] (unsub-all* (hub "p of unsub-all" p Pub "a pub, as (pub ch topic-fn) makes it") topic)))

@@ -61,7 +61,7 @@
 
 (deftest channels-print-briefly
   (is (= ["#<chan " "#<chan 1/3 " "#<chan puts 2 " "#<chan 1/1 puts 1 closed " "#<chan takes 1 " "#<timeout "
-          "#<result closed "]
+          "#<result closed " "#<result failed "]
          (map (comp first printed)
               [(a/chan)
                (doto (a/chan 3) (a/put! 1))
@@ -69,7 +69,8 @@
                (doto (a/chan 1) (a/put! 1) (a/put! 2) a/close!)
                (doto (a/chan) (a/take! identity))
                (a/timeout 60000)
-               (a/async nil)])))
+               (a/async nil)
+               (a/async (throw (ex-info "no" {})))])))
   (testing "and lose nothing by it"
     (let [c (doto (a/chan 1) (a/put! :v))]
       (pr-str c)
