@@ -91,13 +91,13 @@ The code is in doc/walkthrough.md, in the blocks marked tour: change it, and run
     (binding [*ns* (create-ns 'shop), *warn-on-reflection* false]
       (refer-clojure)
       (run! evaluate setup)
-      (println)
       (loop [i 1, [step & more] all]
+        (println)
         (show-code step i (count all))
         (when (next? "run it")
           (show-result step)
           (when (and more (next? "the next step")) (recur (inc i) more)))))
-    (println "\nThis code is in doc/walkthrough.md, which goes on to a small service. Where to go from here: README.md, and ./skein repl.")))
+    (println "\nThis code is in doc/walkthrough.md, which goes on to a small service.\nWhere to go from here: README.md, and ./skein repl.")))
 
 (let [arguments (set *command-line-args*)
       terminal? (Boolean/getBoolean "skein.stdout.terminal")]
@@ -106,5 +106,5 @@ The code is in doc/walkthrough.md, in the blocks marked tour: change it, and run
     (seq (disj arguments "--go"))
     (do (binding [*out* *err*] (println "skein tour: takes --go or --help, not" (str/join " " (sort (disj arguments "--go")))))
         (System/exit 2))
-    :else (run (if (and terminal? (not (contains? arguments "--go"))) wait-for-enter (fn go-on [_] (println) true))))
+    :else (run (if (and terminal? (not (contains? arguments "--go"))) wait-for-enter (fn go-on [what] (when (= "run it" what) (println)) true))))
   (flush))
