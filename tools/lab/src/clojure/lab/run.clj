@@ -27,8 +27,9 @@
 
 (def ^:private usage
   (str "usage: ./skein lab [OPTIONS...] [EXPERIMENT...]\n\n"
-       "Runs the published experiments on core.async 1.7.701 and 1.9.865, on Clojure and the JDK, and on Skein,\n"
-       "and writes report.html and results.edn.\n\n"
+       "Reruns ten experiments that were published between 2009 and 2025, on core.async 1.7.701 and 1.9.865, on\n"
+       "Clojure and the JDK, and on Skein. It writes report.html and results.edn. In a table, the column \"published\" has\n"
+       "the figures of that time, and \"once\" marks the figure of a single run.\n\n"
        "  --quick       small sizes: under 90 s, instead of about ten minutes\n"
        "  --size SIZE   full, quick or tiny; tiny only shows that everything works\n"
        "  --out FOLDER  where to write, by default target/lab\n"
@@ -77,9 +78,17 @@
         (usage-error! (str "unknown option '" arg "'; ./skein lab --help lists them"))
         (recur more (update options :experiments conj (chosen arg)))))))
 
-;;;; Progress, on a terminal only
+;;;; Progress
 
-(defn- progress! [text]
+(defn- begins!
+  "Says which experiment begins, where the progress is not shown."
+  [{:keys [id title]}]
+  (when-not (terminal/error?)
+    (binding [*out* *err*] (println (str "skein: " (str/upper-case id) " " title " ..."))))) ; as the launcher does
+
+(defn- progress!
+  "Shows the progress on a terminal."
+  [text]
   (when (terminal/error?)
     (let [shown (if (< 100 (count text)) (str (subs text 0 99) "…") text)]
       (binding [*out* *err*] (print (str "\r\u001B[K" shown)) (flush)))))
@@ -142,6 +151,7 @@
 
 (defn- run-experiment! [state experiment size shared progress]
   (swap! state assoc :now {:experiment experiment, :measurements [], :failures []})
+  (begins! experiment)
   (doseq [library (:libraries experiment) :when (not (:stopped? @state))]
     (progress experiment library nil)
     (run-library! state {:experiment experiment, :library library} size shared (partial progress experiment library)))
