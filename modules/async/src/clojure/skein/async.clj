@@ -76,9 +76,8 @@
 
   Like core.async's: the transducer runs under the channel's lock, on the thread of the put or
   the take. Without a handler, an exception from the transducer goes to the thread's
-  uncaught-exception handler, and the value is dropped. If the handler throws, so does the put or
-  `close!`. Differs: a take that runs the transducer for a waiting put does not throw what the
-  handler throws. The uncaught-exception handler gets that exception.
+  uncaught-exception handler, and the value is dropped. Differs: the same holds for an exception
+  from the handler, whereas core.async's operation throws it and leaves the channel locked.
 
       (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
       ;=> 2"

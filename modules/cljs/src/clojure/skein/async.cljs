@@ -58,7 +58,7 @@
                 put into the buffer
 
   Like core.async's. Differs: without a handler, an exception of the transducer is reported to the
-  environment as uncaught."
+  environment as uncaught; so is an exception of the handler."
   ([] (impl/chan))
   ([buf-or-n] (impl/chan buf-or-n))
   ([buf-or-n xform] (impl/chan buf-or-n xform nil))

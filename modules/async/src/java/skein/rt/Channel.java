@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import clojure.lang.Util;
 import java.util.List;
 import java.util.Objects;
 import skein.rt.schedule.Scheduler;
@@ -166,17 +165,10 @@ public class Channel extends Lock {
             if (takers != null) completed = serveTakers(b);
             if (last) completed = Ring.appendAll(abort(), completed);
         } finally {
-            release(completed, runner);
+            unlock();
         }
-        return Boolean.TRUE;
-    }
-
-    /** Releases the lock at the end of a put or close, completes {@code completed}, and throws what the operation must throw. */
-    private void release(Waiter completed, Runner runner) {
-        Throwable escaped = escaped();
-        unlock();
         if (completed != null) Ring.completeAll(completed, runner);
-        if (escaped != null) throw Util.sneakyThrow(escaped);
+        return Boolean.TRUE;
     }
 
     /** Gives buffered values to waiting takes. Returns those takes. */
@@ -212,13 +204,14 @@ public class Channel extends Lock {
     }
 
     private void close(Object why, Runner runner) {
-        Waiter completed = null;
+        Waiter completed;
         lock();
         try {
             completed = closeLocked(why);
         } finally {
-            release(completed, runner);
+            unlock();
         }
+        if (completed != null) Ring.completeAll(completed, runner);
     }
 
     /** Closes a channel that may be closed already: {@code why} replaces the reason of an earlier close. */
@@ -306,11 +299,6 @@ public class Channel extends Lock {
 
     /** Called once, when no more values can come in. */
     void finish(Buffer b) {}
-
-    /** Returns what this put or close must throw, or null. A second call returns null. */
-    Throwable escaped() {
-        return null;
-    }
 
     /** Takes {@code waiter} out of this channel. Returns false if it no longer waits here. */
     final boolean withdraw(Waiter waiter) {

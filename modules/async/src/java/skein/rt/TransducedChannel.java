@@ -11,8 +11,8 @@ import skein.rt.schedule.Scheduler;
  * and the handler run under the channel's lock, as core.async's contract says. They may use the channel: its lock is
  * reentrant.
  *
- * <p>The put or close that ran a handler throws what the handler throws, as in core.async. If a take ran it for a put that
- * waited, the exception is reported. Differs: in core.async, that take throws it, loses its value, and keeps the lock.
+ * <p>Differs: what the handler throws is reported, so that it harms neither the operation that ran the handler, which may
+ * belong to a mult, nor those that wait here. In core.async the operation throws it, and keeps the lock.
  */
 public class TransducedChannel extends Channel {
     /** The reducing function under the transducer: adds to the buffer, which is the accumulator. */
@@ -42,7 +42,6 @@ public class TransducedChannel extends Channel {
     private Thread holder; // guarded by the lock; read by a thread that may be it
     private int entries; // guarded by lock
     private boolean finished; // guarded by lock
-    private Throwable escaped; // guarded by lock; from the exception handler, or null
 
     /**
      * @param xform the transducer, or null
@@ -79,10 +78,8 @@ public class TransducedChannel extends Channel {
     protected void unlock() {
         if (--entries == 0) {
             holder = null;
-            Throwable left = escaped();
             super.unlock();
             if (Hooks.installed != null) World.holds(-1);
-            if (left != null) Scheduler.uncaught(left);
         }
     }
 
@@ -113,14 +110,7 @@ public class TransducedChannel extends Channel {
         }
     }
 
-    @Override
-    Throwable escaped() {
-        Throwable t = escaped;
-        if (t != null) escaped = null;
-        return t;
-    }
-
-    /** Catches everything: a handler that throws must not harm the operations that wait here. */
+    /** Catches everything: a handler that throws must harm no operation. */
     private void handle(Buffer b, Throwable thrown) {
         if (exceptionHandler == null) {
             Scheduler.uncaught(thrown);
@@ -130,8 +120,7 @@ public class TransducedChannel extends Channel {
             Object instead = exceptionHandler.invoke(thrown);
             if (instead != null) b.add(instead);
         } catch (Throwable t) {
-            if (escaped == null) escaped = t;
-            else Scheduler.uncaught(t);
+            Scheduler.uncaught(t);
         }
     }
 }

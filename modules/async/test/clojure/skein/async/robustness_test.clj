@@ -51,13 +51,6 @@
     (a/thread (dotimes [i n] (a/>!! data i)))
     (is (= n (await-port taker)))))
 
-(deftest takers-are-served-although-an-exception-handler-throws
-  (let [rf-throws (fn [rf] (fn ([] (rf)) ([_] (throw (ex-info "completion" {}))) ([b x] (rf b x))))
-        c (a/chan 1 rf-throws (fn [_] (throw (ex-info "handler" {}))))
-        taker (go (<! c) :told)]
-    (is (= "handler" (try (a/close! c) (catch Exception e (ex-message e)))))
-    (is (= :told (await-port taker)))))
-
 (defn- own-port
   "A port of another kind, which passes everything to a channel of ours."
   [c]

@@ -7,7 +7,7 @@
    [skein.deadline :refer [await-port within-deadline]]
    [skein.impl.protocols :as impl]
    [skein.uncaught :refer [await-uncaught]]
-   [skein.upstream :refer [both= outcome]]))
+   [skein.upstream :refer [both=]]))
 
 (set! *warn-on-reflection* true)
 
@@ -194,50 +194,39 @@
   (let [boom (ex-info "boom" {})]
     (is (= [nil boom] (await-uncaught #(identical? boom %) #(a/close! (a/chan 1 (failing-at-end boom))))))))
 
-(def ^:private failed [:thrown "java.lang.IllegalStateException" "handler"])
-
-(defn- refuse
-  "An exception handler that throws."
-  [_]
-  (throw (IllegalStateException. "handler")))
-
-(deftest a-put-throws-what-the-handler-throws
-  (both= failed (a/>!! (a/chan 1 (thrower even?) refuse) 2))
-  (both= failed (a/put! (a/chan 1 (thrower even?) refuse) 2))
-  (both= failed (a/offer! (a/chan 1 (thrower even?) refuse) 2))
-  (both= failed (a/alts!! [[(a/chan 1 (thrower even?) refuse) 2] (a/chan)]))
-  (both= "handler" (a/<!! (a/go (try (a/>! (a/chan 1 (thrower even?) refuse) 2)
-                                     (catch IllegalStateException e (ex-message e))))))
-  (testing "by a handler of the protocols too"
-    (both= failed (impl/put! (a/chan 1 (thrower even?) refuse) 2 (a/fn-handler identity)))))
-
-(deftest a-close-throws-what-the-handler-throws
-  (both= failed (a/close! (a/chan 1 (failing-at-end (ex-info "end" {})) refuse)))
-  (testing "and the put that ends the transducer"
-    (both= failed (a/>!! (a/chan 1 (comp (take 1) (failing-at-end (ex-info "end" {}))) refuse) 1)))
-  (let [c (a/chan 1 (failing-at-end (ex-info "end" {})) refuse)
-        got (atom [])]
-    (a/take! c #(swap! got conj %))
-    (is (= failed (outcome #(a/close! c))))
-    (is (= [[nil] nil false] [@got (within-deadline (a/<!! c)) (a/put! c 1)]) "takes that wait are served first")))
-
-(deftest a-handler-that-throws-leaves-the-channel-usable
-  (let [c (a/chan 3 (comp cat (thrower even?)) refuse)
-        got (atom [])]
-    (a/take! c #(swap! got conj %))
-    (is (= failed (outcome #(a/put! c [1 2 3]))))
-    (is (= [1] @got) "the values before the exception are there")
-    (is (= [true 5] (within-deadline [(a/>!! c [5]) (a/<!! (a/thread (a/<!! c)))])) "core.async never releases its lock")
-    (is (nil? (a/close! c)))))
-
-(deftest a-put-that-a-take-completes-reports-what-the-handler-throws
+(deftest what-the-handler-throws-is-reported-and-nothing-else-fails
   (let [boom (ex-info "boom" {})
-        c (a/chan 1 (thrower even?) (fn [_] (throw boom)))
-        done (atom [])]
-    (a/put! c 1)
-    (doseq [i [2 3]] (a/put! c i #(swap! done conj [i %])))
-    (is (= [1 boom] (await-uncaught #(identical? boom %) #(a/<!! c))) "core.async's take loses its value")
-    (is (= [[[2 true] [3 true]] 3] [@done (a/poll! c)]))))
+        refuse (fn [_] (throw boom))
+        reported (fn [f] (await-uncaught #(identical? boom %) (fn [] (within-deadline (f)))))
+        channel #(a/chan 3 (comp cat (thrower even?)) refuse)]
+    (testing "by each kind of put"
+      (doseq [put [#(a/>!! % [2]) #(a/put! % [2]) #(a/offer! % [2]) #(first (a/alts!! [[% [2]]]))
+                   #(a/<!! (a/go (a/>! % [2]))) #(deref (impl/put! % [2] (a/fn-handler identity)))]]
+        (is (= [true boom] (reported #(put (channel)))))))
+    (testing "for a put that a take completes"
+      (let [c (a/chan 1 (thrower even?) refuse) done (atom [])]
+        (a/put! c 1)
+        (doseq [i [2 3]] (a/put! c i #(swap! done conj [i %])))
+        (is (= [1 boom] (reported #(a/<!! c))) "core.async's take loses its value")
+        (is (= [[[2 true] [3 true]] 3] [@done (a/poll! c)]))))
+    (testing "by a close, and by a put that closes"
+      (let [c (a/chan 1 (failing-at-end (ex-info "end" {})) refuse) got (a/go [(a/<! c)])]
+        (is (= [[nil] boom] (reported #(do (a/close! c) (a/<!! got))))))
+      (let [c (a/chan 1 (comp (take 1) (failing-at-end (ex-info "end" {}))) refuse)]
+        (is (= [[true false] boom] (reported #(vector (a/>!! c 1) (a/>!! c 2)))))))
+    (testing "the values before the exception are there, and the channel is usable"
+      (let [c (channel)]
+        (is (= [true boom] (reported #(a/put! c [1 2 3]))))
+        (is (= [1 true 5] (within-deadline [(a/<!! c) (a/>!! c [5]) (a/<!! (a/thread (a/<!! c)))])) "core.async never releases its lock")))))
+
+(deftest blocks-that-put-survive-a-handler-that-throws
+  (let [boom (ex-info "boom" {})]
+    (doseq [connect [#(a/pipe %1 %2) #(a/pipeline 2 %2 (map identity) %1) #(a/admix (a/mix %2) %1)
+                     #(a/tap (a/mult %1) %2) #(a/sub (a/pub %1 any?) true %2) #(a/pipe (a/merge [%1]) %2)]]
+      (let [from (a/chan) to (a/chan 3 (thrower even?) (fn [_] (throw boom)))]
+        (connect from to)
+        (is (= [[1 3] boom] (await-uncaught #(identical? boom %)
+                                            #(within-deadline (a/onto-chan! from [1 2 3]) [(a/<!! to) (a/<!! to)]))))))))
 
 ;;;; Transducers that use their channel
 

@@ -30,9 +30,11 @@
   (let [add (fn ([b] b) ([b v] (when (nil? v) (channel/nil-put!)) (.add b v) b))
         step (if xform (xform add) add)
         failed (fn [b thrown]
-                 (let [v ((or ex-handler scheduler/report) thrown)]
-                   (when (some? v) (add b v))
-                   b))]
+                 (try
+                   (let [v ((or ex-handler scheduler/report) thrown)]
+                     (when (some? v) (add b v)))
+                   (catch :default e (scheduler/report e)))
+                 b)]
     (fn
       ([b] (try (step b) (catch :default e (failed b e))))
       ([b v] (try (step b v) (catch :default e (failed b e)))))))

@@ -95,6 +95,12 @@
         reported (<! (reported-while (fn [] (put! c 1) (go))))]
     (is (= ["step"] (map ex-message reported)))))
 
+(defblock what-an-exception-handler-throws-is-reported
+  (let [c (chan 1 (map (fn [_] (throw (js/Error. "step")))) (fn [_] (throw (js/Error. "handler"))))
+        accepted (volatile! nil)
+        reported (<! (reported-while (fn [] (vreset! accepted (put! c 1)) (go))))]
+    (is (= [true ["handler"]] [@accepted (map ex-message reported)]))))
+
 (defblock nil-from-a-mapping-is-reported
   (let [reported (<! (reported-while (fn [] (a/into [] (a/map (constantly nil) [(a/to-chan! [1])])))))]
     (is (= [:skein/nil-value] (map (comp :skein/error ex-data) reported)))))

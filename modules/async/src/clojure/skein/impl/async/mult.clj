@@ -79,8 +79,10 @@
         taker (when (some? first-value)
                 (loop []
                   (when-some [ports (offers h first-value)]
-                    (let [[accepted ch] (alts! ports)]
+                    (let [[accepted ch] (try (alts! ports)
+                                             (catch AssertionError _ nil))] ; too many puts: `give-all` reports the tap
                       (cond
+                        (nil? ch) nil
                         (identical? ch (:change h)) (recur)
                         accepted ch
                         :else (do (untap h ch) (recur)))))))]
@@ -89,7 +91,9 @@
         (when (give-all h v except) (<! (gather/signal g)))
         (recur (<! source) nil)))
     (reset! (:ended h) true)
-    (doseq [[tap close?] @(:taps h) :when close?] (port/close-as! tap source))))
+    (doseq [[tap close?] @(:taps h) :when close?]
+      (try (port/close-as! tap source)
+           (catch Throwable t (Scheduler/uncaught t))))))
 
 (defn- drop-waiting
   "Until the first tap: takes a value from `source` whenever a put waits there, and drops it."

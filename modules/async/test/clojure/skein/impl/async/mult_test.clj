@@ -131,6 +131,40 @@
                                [(await-port c) (await-port c)]))]
     (is (= [1 2] v))))
 
+(deftest a-tap-whose-exception-handler-throws-stops-nothing
+  (let [boom (ex-info "boom" {})]
+    (dotimes [i 8]
+      (let [source (a/chan) m (a/mult source)
+            bad (a/chan 1 (map (fn [_] (throw (ex-info "step" {})))) (fn [_] (throw boom)))
+            good (a/chan 3)]
+        (run! #(a/tap m %) (if (even? i) [bad good] [good bad]))
+        (is (= [[1 2] boom] (await-uncaught #(identical? boom %)
+                                            (fn []
+                                              (within-deadline
+                                                (run! #(a/>!! source %) [1 2])
+                                                (a/close! source)
+                                                (values-of good))))))))))
+
+(deftest a-tap-with-too-many-puts-does-not-stop-the-first-value
+  (let [source (a/chan) m (a/mult source) full (a/chan) good (a/chan)]
+    (dotimes [i 1024] (a/put! full i))
+    (run! #(a/tap m %) [full good])
+    (is (= [1 2] (first (await-uncaught #(instance? AssertionError %)
+                                        (fn []
+                                          (within-deadline
+                                            (a/onto-chan! source [1 2])
+                                            (values-of good)))))))))
+
+(deftest a-tap-that-throws-when-closed-is-reported-and-the-others-close
+  (let [boom (ex-info "boom" {})
+        bad (reify
+              impl/Channel (close! [_] (throw boom)) (closed? [_] false)
+              impl/WritePort (put! [_ _ _] (delay true)))
+        source (a/chan) m (a/mult source) good (a/chan 1)]
+    (run! #(a/tap m %) [bad good])
+    (is (= [nil boom] (await-uncaught #(identical? boom %)
+                                      (fn [] (a/close! source) (await-port good)))))))
+
 (deftest taps-may-be-ports-of-another-kind
   (both= [[11] [1]]
          (let [source (a/chan) m (a/mult source) c (a/chan 1) d (a/chan 1)]
