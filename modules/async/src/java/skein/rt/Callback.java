@@ -7,9 +7,17 @@ import clojure.lang.Var;
 import skein.rt.schedule.Scheduler;
 import skein.rt.scope.Child;
 import skein.rt.scope.Region;
+import skein.rt.watch.Failures;
 
 /** The waiter behind {@code put!}, {@code take!} and {@code do-alts}: a function of the result. */
 public final class Callback extends Waiter implements Runnable {
+    static {
+        // Callbacks nested in each other may overflow the stack. A class that is first used at that depth stays unusable.
+        Scheduler.workers();
+        World.current();
+        Failures.last();
+    }
+
     private final IFn function; // null: the result is ignored
     private final boolean onCaller;
 

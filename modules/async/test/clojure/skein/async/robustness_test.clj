@@ -5,6 +5,7 @@
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! <!! >! alts! go]]
    [skein.deadline :refer [await-port within-deadline]]
+   [skein.fresh-jvm :as fresh-jvm]
    [skein.impl.protocols :as impl])
   (:import
    (skein.rt.schedule Scheduler)))
@@ -50,6 +51,18 @@
         taker (a/thread (loop [k 0] (if (< k n) (let [[_ p] (a/alts!! [data log])] (recur (if (identical? p data) (inc k) k))) k)))]
     (a/thread (dotimes [i n] (a/>!! data i)))
     (is (= n (await-port taker)))))
+
+(def ^:private overflowing
+  "A program that first overflows the stack by callbacks nested in each other, and then runs a block."
+  '(do
+     (require '[skein.async :as a])
+     (Thread/setDefaultUncaughtExceptionHandler (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _])))
+     (defn nest [c] (a/take! c (fn [_] (nest (a/chan)))) (a/put! c 1))
+     (nest (a/chan))
+     (println (a/<!! (a/go :ran)))))
+
+(deftest blocks-run-after-callbacks-have-overflowed-the-stack
+  (is (= ":ran" (fresh-jvm/output [] ["-e" (pr-str overflowing)]))))
 
 (defn- own-port
   "A port of another kind, which passes everything to a channel of ours."
