@@ -88,16 +88,15 @@
   write a heap file. Meanwhile the process is paused. The file is deleted after it has been read. Throws :skein/not-inspectable, also
   if the heap has more than 4 GiB and `large?` is false."
   [pid large? told]
-  (let [{:keys [paths close!]} (remote/connect pid)
-        _ (close!)
-        snapshot (remote/heap-of pid
+  (let [snapshot (remote/heap-of pid
                    (fn before [used]
                      (when (and (not large?) (< (long large-heap) (long used)))
                        (error/fail! :skein/not-inspectable
                                     (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would be paused for a minute or more. "
                                          "Use --large to write it anyway.")
                                     {:pid pid}))
-                     (told (str "Process " pid " is paused while it writes its heap, up to " (quot (long used) 1000000) " MB."))))]
+                     (told (str "Process " pid " is paused while it writes its heap, up to " (quot (long used) 1000000) " MB."))))
+        paths (try (remote/paths-of pid) (catch ExceptionInfo _))] ; it has ended
     {:name (str "process " pid ", its heap")
      :live? false
      :look (fn look [_] snapshot)
@@ -133,5 +132,8 @@
   (cond
     (nil? s) (this-process)
     (.isFile (io/file s)) (file s)
-    (re-matches #"\d+|[^/\\]+:\d+" s) (if heap? (heap s large? told) (process s))
+    (and heap? (re-matches #"\d+" s)) (heap s large? told)
+    (re-matches #"\d+|[^/\\]+:\d+" s) (if heap?
+                                          (error/fail! :skein/bad-option (str "The heap of " s " can't be read: that takes the number of a process of this machine.") {:pid s})
+                                          (process s))
     :else (error/fail! :skein/bad-option (str "There is no file " s ", and it is neither the number of a process nor HOST:PORT.") {:pid s})))

@@ -6,6 +6,7 @@
    [clojure.java.io :as io]
    [clojure.string :as str]
    [skein.inspect :as inspect]
+   [skein.inspect.attach :as attach]
    [skein.inspect.dump :as dump]
    [skein.inspect.remote :as remote]
    [skein.inspect.timeline :as timeline])
@@ -17,15 +18,16 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private usage
-  "usage: ./skein ps                           the JVMs, and which have Skein on their class path
+  "usage: ./skein ps                           the JVMs, and which have loaded Skein
        ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
        ./skein top PID [ROUNDS]             the same as ps, every two seconds, with the places that grow
        ./skein why PID WAITER [--heap]      why go-42, chan-3, main or skein-worker-0 waits, by the name that ps prints
        ./skein dump PID FILE [--heap]       a snapshot of it: .edn, which ps and why read, or .json or text
        ./skein timeline PID FILE [SECONDS]  when each of its blocks ran and waited in 5 s, as JSON for ui.perfetto.dev
 Except for top and timeline, PID may also be a heap file, such as x.hprof, or a dump, such as x.edn.
---prove runs the garbage collector of the process first. With --heap the process is paused while it writes its heap to a
-temporary file; it need not have skein.inspect.")
+Except for top and timeline, which switch the inspector of the process on, it must be on, or give --heap: then the process,
+which need not have skein.inspect, is paused while it writes its heap to a temporary file. --prove runs the garbage
+collector of the process first.")
 
 (defn- stop
   "Ends the command with a message."
@@ -41,17 +43,27 @@ temporary file; it need not have skein.inspect.")
   [{:keys [blocks threads]}]
   (and (empty? blocks) (every? :lock (mapcat :waits threads))))
 
-(defn- live
-  "Returns a snapshot of the process. Warns if its inspector was off. With `says-empty?`, also warns if it has seen nothing."
-  [pid prove & {:keys [says-empty?]}]
+(defn- moving
+  "Returns a snapshot of a process, for top and timeline, which show what moves from now on. Warns if its inspector was off. It is on now."
+  [pid]
   (when-not (re-matches #"\d+" pid) (stop 2 (str "top and timeline take the number of a running process, not '" pid "'; ./skein ps lists the processes, and shows a file.")))
-  (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid prove)
-        heap (str ", run ./skein ps " pid " --heap.")]
-    (cond
-      was-off? (warn "the inspector of process " pid " was off. It is on now, and sees a block or thread after its next step. "
-                     "For blocks and threads that wait already" heap)
-      (and says-empty? (shows-no-wait? snapshot)) (warn "the inspector of process " pid " sees nothing that waits in a channel. "
-                                                        "For waits from before it was switched on, and for promises and latches" heap))
+  (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid false)]
+    (when was-off?
+      (warn "the inspector of process " pid " was off. It is on now, and sees a block or thread after its next step. "
+            "./skein ps " pid " --heap shows those that wait already, unless they were collected."))
+    (dissoc snapshot :was-off?)))
+
+(defn- live
+  "Returns a snapshot of a process whose inspector is on. Warns if it has seen nothing. Changes nothing in a process whose inspector is off:
+  blocks that wait for ever would perhaps be collected."
+  [pid prove]
+  (when-not (attach/on? pid)
+    (stop 1 (str "the inspector of process " pid " is off, so it does not know what waits. The same command with --heap shows that now. "
+                 "To see more the next time, call (skein.inspect/start!) at the start of the program.")))
+  (let [snapshot (remote/snapshot-of pid prove)]
+    (when (shows-no-wait? snapshot)
+      (warn "the inspector of process " pid " sees nothing that waits in a channel. "
+            "For waits from before it was switched on, and for promises and latches, run ./skein ps " pid " --heap."))
     (dissoc snapshot :was-off?)))
 
 (defn- of-heap [pid]
@@ -63,8 +75,8 @@ temporary file; it need not have skein.inspect.")
   (cond
     (re-matches #"\d+" source)
     (case option
-      nil (live source false :says-empty? true)
-      "--prove" (live source true :says-empty? true)
+      nil (live source false)
+      "--prove" (live source true)
       "--heap" (of-heap source))
     (str/ends-with? source ".json") (stop 2 (str source " is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn."))
     (or (str/blank? source) (not (.exists (io/file source)))) ; some JDKs take "" for the working folder
@@ -76,7 +88,7 @@ temporary file; it need not have skein.inspect.")
 
 (defn- ps
   ([]
-   (let [asked (mapv (fn ask [{:keys [pid] :as process}] [process (future (remote/has-skein? pid))]) (remote/processes))
+   (let [asked (mapv (fn ask [{:keys [pid] :as process}] [process (future (attach/has-skein? pid))]) (remote/processes))
          end (+ (System/currentTimeMillis) 5000)] ; a process that is stopped never answers
      (doseq [[{:keys [pid command]} skein?] asked]
        (println (format "%8s  %-5s  %s" pid (if (deref skein? (max 0 (- end (System/currentTimeMillis))) false) "skein" "") command)))))
@@ -116,7 +128,7 @@ temporary file; it need not have skein.inspect.")
   ([pid rounds]
    (when-not (re-matches #"([1-9]\d*)?" (str rounds)) (stop 2 (str "the rounds of top must be a number from 1, not '" rounds "'.")))
    (loop [i 1, looks []]
-     (let [snapshot (live pid false)
+     (let [snapshot (moving pid)
            looks (if (= 1 (mod i 5)) (vec (take-last 6 (conj looks snapshot))) looks)]
        (println (fitted (with-out-str
                           (inspect/dump snapshot *out* :text)
@@ -155,7 +167,7 @@ temporary file; it need not have skein.inspect.")
   ([pid path seconds]
    (let [s (parse-long seconds)]
      (when-not (and s (<= 1 (long s) 3600)) (stop 2 (str "the seconds must be a number from 1 to 3600, not '" seconds "'.")))
-     (live pid false :says-empty? true) ; says why the process can't be inspected, and why nothing may be shown
+     (moving pid) ; says why the process can't be inspected, and why nothing may be shown
      (let [slices (recorded pid (* 1000 (long s)))]
        (println (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))))
 

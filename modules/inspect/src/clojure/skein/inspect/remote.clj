@@ -1,30 +1,27 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.remote
   "Reaches the inspector of another process of the same user through the JVM's attach mechanism. The process needs this module on its
-  class path, and no other preparation.
+  class path, and no other preparation. All but `processes` and `heap-of` start a management agent in it, which makes it load classes
+  and perhaps collect garbage. So ask `skein.inspect.attach/on?` first: what an inspector that is off has missed may be collected.
 
-  * `processes` lists the JVMs, `has-skein?` says which have Skein
+  * `processes` lists the JVMs
   * `snapshot-of` one of them
   * `timeline-of` one of them, after `record!`
   * `connect` to one, for several looks
   * `heap-of` makes one of them write a heap file, reads it and deletes it. The process need not have this module."
   {:no-doc true}
   (:require
-   [clojure.java.io :as io]
    [clojure.string :as str]
-   [skein.impl.error :as error]
+   [skein.inspect.attach :as attach :refer [fail!]]
    [skein.inspect.heap :as heap]
    [skein.inspect.snapshot :as snapshot])
   (:import
-   (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine VirtualMachineDescriptor)
-   (java.io File IOException)
-   (java.lang.management ManagementFactory ThreadMXBean)
-   (java.lang.reflect UndeclaredThrowableException)
-   (java.nio.charset StandardCharsets)
-   (java.nio.file Files Path)
+   (clojure.lang ExceptionInfo)
+   (com.sun.tools.attach VirtualMachine VirtualMachineDescriptor)
+   (java.io IOException)
+   (java.nio.file Path)
    (java.util Properties)
    (java.util.regex Pattern)
-   (java.util.zip ZipFile)
    (javax.management InstanceAlreadyExistsException MBeanException MBeanServerConnection ObjectName ReflectionException RuntimeMBeanException)
    (javax.management.openmbean CompositeData TabularData)
    (javax.management.remote JMXConnector JMXConnectorFactory JMXServiceURL)
@@ -42,9 +39,6 @@
          (sort-by (comp parse-long :pid))
          vec)))
 
-(defn- fail! [pid why]
-  (error/fail! :skein/not-inspectable (str "Process " pid " can't be inspected: " why) {:pid pid}))
-
 (defn- detail
   "Returns the first line of an exception's message. Java's remote calls add more lines."
   [^Throwable e]
@@ -56,50 +50,10 @@
   (let [root (last (take 20 (take-while some? (iterate ex-cause e))))]
     (str (.getSimpleName (class root)) (when (ex-message root) (str ": " (detail root))))))
 
-(defn- ends-when-attached?
-  "Returns whether an attempt to attach would end the process. A JDK before 24 sends the signal QUIT (3) to any process. A process
-  that is not a JVM may not catch it, and then ends. Returns false if the system does not say which signals the process catches."
-  [pid]
-  (let [status (io/file "/proc" pid "status")
-        ;; Not by slurp, which asks for the file's size; that fails in /proc.
-        lines (when (.canRead status) (Files/readAllLines (.toPath status) StandardCharsets/ISO_8859_1))
-        caught (some (fn caught [line] (second (re-matches #"SigCgt:\s*([0-9a-f]+)" line))) lines)]
-    (and (some? caught) (not (bit-test (Long/parseUnsignedLong caught 16) 2)))))
-
-(defn- has-class?
-  "Returns whether the folder or jar `path` has the class file `file`."
-  [^File path ^String file]
-  (if (.isDirectory path)
-    (.exists (io/file path file))
-    (try (with-open [jar (ZipFile. path)] (some? (.getEntry jar file)))
-         (catch IOException _ false))))
-
-(defn has-skein?
-  "Returns whether the process `pid` has Skein on its class path. False if that can't be read."
-  [^String pid]
-  (try
-    (and (not (ends-when-attached? pid))
-         (let [vm (VirtualMachine/attach pid)
-               ^Properties properties (try (.getSystemProperties vm) (finally (.detach vm)))
-               property (fn property [k] (.getProperty properties k ""))
-               folder (.toPath (io/file (property "user.dir")))]
-           (some (fn skein? [^String path] (has-class? (.toFile (.resolve folder path)) "skein/rt/Channel.class"))
-                 (str/split (property "java.class.path") (re-pattern (Pattern/quote (property "path.separator")))))))
-    (catch AttachNotSupportedException _ false)
-    (catch IOException _ false)))
-
-(defn- no-jvm! [pid]
-  (fail! pid "it is not a JVM, or it forbids tools to attach (-XX:+DisableAttachMechanism)."))
-
 (defn- address
-  "Attaches to the process and returns the address of its own management agent."
-  [^String pid]
-  (when (ends-when-attached? pid) (no-jvm! pid))
-  (try (let [vm (VirtualMachine/attach pid)]
-         (try (.startLocalManagementAgent vm) (finally (.detach vm))))
-       (catch AttachNotSupportedException _ (no-jvm! pid))
-       (catch AttachOperationFailedException e (fail! pid (str "its JVM refuses (" (ex-message e) ").")))
-       (catch IOException e (fail! pid (str "there is no such process, or it is another user's (" (ex-message e) ").")))))
+  "Starts the process's own management agent, and returns its address."
+  [pid]
+  (attach/attached pid (fn agent-of [^VirtualMachine vm] (.startLocalManagementAgent vm))))
 
 (def ^:private bean-name (ObjectName. BeanMBean/NAME))
 
@@ -182,16 +136,18 @@
   (with-bean pid (partial timeline last-ms)))
 
 (defn- class-path
-  "Returns the class path of the process and its working folder, as paths."
-  [^MBeanServerConnection server]
-  (let [runtime (ObjectName. "java.lang:type=Runtime")
-        ^TabularData properties (.getAttribute server runtime "SystemProperties")
-        property (fn property [k] (some-> (.get properties (object-array [k])) (as-> ^CompositeData row (.get row "value"))))
-        folder (property "user.dir")
-        separator (property "path.separator")]
+  "Returns the class path of a process and its working folder, as paths, by the function `property` of its system properties."
+  [property]
+  (let [folder (Path/of (property "user.dir") (into-array String []))]
     {:command (property "sun.java.command")
-     :paths (mapv (fn full [path] (str (.resolve (Path/of folder (into-array String [])) ^String path)))
-                  (cons "" (str/split (str (property "java.class.path")) (re-pattern (Pattern/quote separator)))))}))
+     :paths (mapv (fn full [path] (str (.resolve folder ^String path)))
+                  (cons "" (str/split (str (property "java.class.path")) (re-pattern (Pattern/quote (property "path.separator"))))))}))
+
+(defn- property-of
+  "Returns a function from the name of a system property to its value in the process."
+  [^MBeanServerConnection server]
+  (let [^TabularData properties (.getAttribute server (ObjectName. "java.lang:type=Runtime") "SystemProperties")]
+    (fn property [k] (some-> (.get properties (object-array [k])) (as-> ^CompositeData row (.get row "value"))))))
 
 (defn connect
   "Returns a connection to the process `pid`, a string, or to HOST:PORT where its management agent listens, for several looks:
@@ -212,7 +168,7 @@
       (let [connector (connector pid)
             server (.getMBeanServerConnection connector)]
         (letfn [(with [f] (telling pid (fn ask [] (f (caller pid server)))))]
-          (merge (class-path server)
+          (merge (class-path (property-of server))
                  {:check! (fn check! [] (with identity))
                   :look (fn again [prove] (with (partial look prove)))
                   :record! (fn again [on?] (with (partial record on?)))
@@ -220,31 +176,26 @@
                   :stop! (fn stop! [] (with (fn stop [call] (call "stop"))))
                   :close! (fn close! [] (try (.close connector) (catch IOException _)))})))))) ; the process has ended
 
-(def ^:private diagnostics (ObjectName. "com.sun.management:type=HotSpotDiagnostic"))
-
-(defn- with-locks
-  "Adds the platform threads that wait for monitors to `snapshot`, which is of a heap file. The file does not show them."
-  [snapshot ^MBeanServerConnection server]
-  (let [bean (ManagementFactory/newPlatformMXBeanProxy server ManagementFactory/THREAD_MXBEAN_NAME ThreadMXBean)]
-    (try (snapshot/with-lock-waits snapshot (snapshot/lock-waits bean))
-         (catch UndeclaredThrowableException _ snapshot)))) ; the process has ended
-
 (defn heap-of
   "Returns the snapshot of a heap file of the process `pid`, a string; see `skein.inspect/read-heap`. The process is paused
-  while it writes the file, some seconds for a gigabyte. First calls `told` with the number of bytes in use. Throws
-  :skein/not-inspectable, :skein/not-a-heap-file."
+  while it writes the file, some seconds for a gigabyte. It loads nothing and collects nothing. First calls `told` with the number of
+  bytes in use. Throws :skein/not-inspectable, :skein/not-a-heap-file."
   [pid told]
-  (with-server pid
-    (fn look [^MBeanServerConnection server]
-      (let [usage ^CompositeData (.getAttribute server (ObjectName. "java.lang:type=Memory") "HeapMemoryUsage")]
-        (told (.get usage "used")))
-      (heap/in-temporary-file
-        (fn write [path]
-          (try (.invoke server diagnostics "dumpHeap" (object-array [path false]) (into-array String ["java.lang.String" "boolean"]))
-               (catch MBeanException e
-                 (fail! pid (str "it can't write its heap to " path ": " (detail (ex-cause e)) ". If the process is another user's, run the command as that user. "
-                                 "JAVA_OPTS=-Djava.io.tmpdir=FOLDER names another folder.")))))
-        (fn read-it [path]
-          (-> (heap/read-heap path)
-              (assoc :heap (str "a heap file of process " pid))
-              (with-locks server)))))))
+  (told (attach/bytes-used pid))
+  (heap/in-temporary-file
+    (fn write [path]
+      (let [says (attach/jcmd pid "GC.heap_dump" "-all" (str \" path \"))]
+        (when-not (str/includes? says "file created")
+          (fail! pid (str "it can't write its heap to " path " (" (last (str/split-lines says)) "). If the process is another user's, run the command as that user. "
+                          "JAVA_OPTS=-Djava.io.tmpdir=FOLDER names another folder.")))))
+    (fn read-it [path]
+      (-> (heap/read-heap path)
+          (assoc :heap (str "a heap file of process " pid))
+          (snapshot/with-lock-waits (try (attach/monitor-waits pid)
+                                         (catch ExceptionInfo _))))))) ; the process has ended
+
+(defn paths-of
+  "Returns the working folder and the class path of the process, full. It loads some classes for that. Throws :skein/not-inspectable."
+  [pid]
+  (let [^Properties properties (attach/attached pid (fn ask [^VirtualMachine vm] (.getSystemProperties vm)))]
+    (:paths (class-path (fn property [^String k] (.getProperty properties k))))))

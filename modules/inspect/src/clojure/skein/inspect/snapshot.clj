@@ -195,7 +195,9 @@
   "How long a step must have run before the place of its thread is read."
   500)
 
-(defn- place [stack]
+(defn place
+  "Returns the innermost place of a stack that is not in the machinery of Clojure or Skein, or nil."
+  [stack]
   (when-some [^StackTraceElement e (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) stack))]
     {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
 

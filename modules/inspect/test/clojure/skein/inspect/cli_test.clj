@@ -40,8 +40,8 @@
         go-on (fn go-on [] (doto (.getOutputStream process) (.write (.getBytes "\n")) .flush))]
     (try
       (is (= "up" (.readLine in)))
-      (testing "its inspector is off, and is switched on"
-        (let [[code out err] (run "ps" pid)]
+      (testing "its inspector is off, and top switches it on"
+        (let [[code out err] (run "top" pid "1")]
           (is (= 0 code))
           (is (re-find #"^0 blocks, 0 threads wait" out))
           (is (re-find #"inspector of process \d+ was off" err)))
@@ -84,6 +84,39 @@
         (.destroy process)
         (.waitFor process 60 TimeUnit/SECONDS)))
     (is (re-find #"can't be inspected: there is no such process" (peek (run "ps" pid))))))
+
+(def ^:private program-that-hangs
+  "A block that waits for another, which nobody answers. The collector would remove both."
+  '(do (require '[skein.async :as a])
+       (defn ask [] (a/go (a/<! (a/chan))))
+       (let [result (a/go (a/<! (ask)))]
+         (loop [before nil] ; until both are parked
+           (let [now (skein.rt.schedule.Scheduler/describe)]
+             (Thread/sleep 100)
+             (when-not (= before now) (recur now))))
+         (println "hung")
+         (a/<!! result))))
+
+(deftest a-process-that-nobody-prepared-is-left-as-it-is
+  (let [log (File/createTempFile "jvm" ".log")
+        process (start class-path program-that-hangs ["-Xmn150m" "-XX:MetaspaceSize=100m" (str "-Xlog:gc,class+load:file=" log)])
+        pid (str (.pid process))]
+    (try
+      (is (= "hung" (.readLine (lines-of process))))
+      (let [before (slurp log)]
+        (testing "ps lists it, and says what shows more"
+          (is (re-find (re-pattern (str "(?m)^ *" pid "  skein  ")) (nth (run "ps") 1)))
+          (doseq [command [["ps" pid] ["ps" pid "--prove"] ["why" pid "main"] ["dump" pid "x.edn"]]]
+            (let [[code out err] (apply run command)]
+              (is (= [1 ""] [code out]) command)
+              (is (re-find #"inspector of process \d+ is off.*--heap" err)))))
+        (testing "the heap has both blocks, however often it is written"
+          (dotimes [_ 3]
+            (let [[code out] (run "ps" pid "--heap")]
+              (is (= 0 code))
+              (is (re-find #"^2 blocks \(2 stuck\), 1 thread waits" out)))))
+        (is (= "" (subs (slurp log) (count before))) "it has loaded no class and collected nothing"))
+      (finally (.destroy process) (.delete log)))))
 
 (deftest text-fits-the-screen
   (is (= "a\nb\nc\n" (cli/fitted "a\nb\nc\n" nil)) "plain if there is no screen")
@@ -139,7 +172,7 @@
     (try
       (is (= "up" (.readLine (lines-of process))))
       (is (= [1 "" (str "skein: Process " pid " can't be inspected: it does not have skein.inspect on its class path. ./skein ps " pid " --heap needs nothing there.\n")]
-             (run "ps" pid)))
+             (run "top" pid)))
       (finally (.destroy process)))))
 
 (deftest a-timeline-of-a-process-is-written-to-a-file
@@ -187,6 +220,7 @@
                        (getMBeanInfo [_] (javax.management.MBeanInfo. "Old" "" nil nil nil nil))
                        (invoke [_ operation _ _] (throw (javax.management.ReflectionException. (NoSuchMethodException. operation)))))
                      name)
+     (doto (Thread. (fn [] @(promise)) "skein-inspect") (.setDaemon true) .start) ; as while an inspector is on
      (println "up")
      (read-line)
      (reset! version 2)
@@ -209,6 +243,7 @@
 (def ^:private program-that-refuses
   "A process whose collector does not run when asked to, as its inspector says after 20 s."
   '(do (require 'skein.inspect)
+       (skein.inspect/start!)
        (alter-var-root #'skein.inspect/deadlocks
                        (constantly (fn refuse [_] (throw (ex-info "The garbage collector did not run." {})))))
        (println "up")
