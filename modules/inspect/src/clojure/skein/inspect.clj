@@ -99,7 +99,8 @@
   - :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
   - :timers     how many timeouts have neither fired nor been closed
   - :memory     the heap in MB, with its garbage: {:used :max}
-  - :elsewhere  how many waiting virtual threads are not in :threads; only from heap files of JDK 24 and later
+  - :elsewhere  how many waiting threads are not in :threads, without platform daemons; only from heap files. Those of a JDK before 24
+                lack virtual threads
   - :starved    nil, or {:ms :threads} if no virtual thread has got a carrier thread for 5 s or more; :threads has those that hold
                 the carrier threads: {:name :tid :site}
   - :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024,

@@ -151,7 +151,7 @@
     (when heap (line! out "A heap file alone shows no times, labels, uncaught exceptions, suspected cycles or waits for monitors. If the inspector of the process is on, ./skein ps PID shows them."))
     (when unproven (line! out unproven))
     (when (pos? (long (or elsewhere 0)))
-      (line! out (words/counted elsewhere "other virtual thread" [" waits" " wait"])
+      (line! out (words/counted elsewhere "other thread" [" waits" " wait"])
              "; jcmd PID Thread.dump_to_file \"$PWD/threads.txt\" writes where."))
     (doseq [[rank says] (findings snapshot)]
       (line! out)

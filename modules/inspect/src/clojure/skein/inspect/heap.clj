@@ -117,12 +117,23 @@
                                 (without-limit? h t))))]
           [t blocker])))
 
+(defn- waits?
+  "Returns whether the thread waits, with or without a time limit."
+  [^HeapFile h ^long t]
+  (if (virtual? h t)
+    (waiting (state-of h t))
+    (zero? (bit-and 4 (.field h (.field h t "holder") "threadStatus"))))) ; 4 is runnable
+
 (defn- elsewhere
-  "Returns how many virtual threads wait and are not among `shown`; 0 if that is not known."
+  "Returns how many threads wait and are not among `shown`. Platform daemons don't count, because the JVM always has some, nor
+  platform threads that wait for monitors, which `skein.inspect.attach/monitor-waits` shows. Virtual threads count if their state is known."
   [^HeapFile h threads shown]
-  (let [shown (into #{} (map :tid) shown)]
-    (count (remove (fn shown? [t] (shown (.field h t "tid")))
-                   (filter (fn waits? [t] (and (virtual? h t) (waiting (state-of h t)))) threads)))))
+  (let [shown (into #{} (map :tid) shown)
+        counts? (fn counts? [t]
+                  (or (virtual? h t)
+                      (let [holder (.field h t "holder")]
+                        (and (pos? (.threadNumber h t)) (zero? (.field h holder "daemon")) (zero? (bit-and 0x400 (.field h holder "threadStatus")))))))]
+    (count (filter (fn unshown? [t] (and (not (shown (.field h t "tid"))) (counts? t) (waits? h t))) threads))))
 
 (defn- unseen-stacks?
   "Returns whether the file lacks stacks of virtual threads that have begun and not ended, since JDK 21 leaves them out: nothing can be
@@ -203,8 +214,7 @@
              [f t])))
 
 (defn- on-thread [^HeapFile h t]
-  (let [waits? (if (virtual? h t) (waiting (state-of h t)) (zero? (bit-and 4 (.field h (.field h t "holder") "threadStatus"))))]
-    (assoc (set/rename-keys (thread-party h t) {:thread :name}) :state (if waits? :waiting :runnable) :site (place h t))))
+  (assoc (set/rename-keys (thread-party h t) {:thread :name}) :state (if (waits? h t) :waiting :runnable) :site (place h t)))
 
 (defn- block [^HeapFile h ids waits running channel-ids site-of f]
   (let [in (waits f [])

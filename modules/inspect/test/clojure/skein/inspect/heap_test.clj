@@ -116,9 +116,9 @@
     (is (re-find #"CERTAIN  .*thread locks-ab, .*, waits for java\.lang\.Object@\S+, which thread locks-ba holds\." text)))
   (testing "a wait for a promise is named so"
     (is (re-find #"PROVEN  thread skein-worker\S*, .*, waits for a promise\. No running code" text)))
-  (testing "virtual threads that are not listed are counted"
+  (testing "threads that are not listed are counted"
     (is (= 1 (:elsewhere snapshot)))
-    (is (re-find #"\n1 other virtual thread waits; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" writes where\.\n" text)))
+    (is (re-find #"\n1 other thread waits; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" writes where\.\n" text)))
   (testing "stuck blocks are listed by place"
     (is (re-find #"\n    1  stuck    NO_SOURCE_FILE:1 \(alts! \[x y\]\)\n       go-\d+ waits for chan-\d+ or for chan-\d+\n" text)))
   (testing "unservable takes are counted"
@@ -170,6 +170,20 @@
       (let [[code out _] (run "ps" pid "--heap")]
         (is (= 0 code))
         (is (str/includes? out "\nThe program has not loaded Skein, so there are no blocks and channels.\n")))
+      (finally (.destroy process)))))
+
+(deftest platform-threads-that-are-not-shown-are-counted
+  (let [program '(do
+                   (require '[skein.async :as a])
+                   (def permits (java.util.concurrent.Semaphore. 0))
+                   (let [waits (doto (Thread. (fn [] (.acquire ^java.util.concurrent.Semaphore permits))) .start)]
+                     (while (not= Thread$State/WAITING (.getState waits)) (Thread/onSpinWait))
+                     (println "hung")
+                     (while true (Thread/onSpinWait))))
+        process (start without-inspect program []), pid (str (.pid process))]
+    (try
+      (is (= "hung" (.readLine (lines-of process))))
+      (is (re-find #"^0 blocks, 0 threads wait, .*\n.*\n1 other thread waits; jcmd PID Thread\.dump_to_file" (nth (run "ps" pid "--heap") 1)))
       (finally (.destroy process)))))
 
 (deftest heap-of-a-program-whose-scopes-never-end

@@ -17,7 +17,9 @@ addEventListener('hashchange', () => { if (/^#t=/.test(location.hash)) { token()
 export const authorization = { Authorization: `Bearer ${secret}` };
 
 /** The message for an error status. */
-export const refusal = (status) => status === 403 ? 'This page has no valid token. Open the address that the command printed.' : `The server could not answer (${status}).`;
+export const refusal = (status) => status === 403 || status === 429 // 429 after many wrong tokens
+  ? 'This page has no valid token. Open the address that the command printed.'
+  : `The server could not answer (${status}).`;
 
 /** Returns the server's reply, or null for a 404. Throws TypeError if there is no server. */
 export async function ask(path, params = {}, options = {}) {
