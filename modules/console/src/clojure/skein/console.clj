@@ -30,7 +30,7 @@
           modules)))
 
 (def ^:private known
-  {:port [(fn port? [x] (and (int? x) (<= 0 (long x) 65535))) "a port, or 0 for a free one"]
+  {:port [(fn port? [x] (and (int? x) (<= 0 (long x) 65535))) "a port from 1 to 65535, or 0 for a free one"]
    :target [string? "the number of a process, HOST:PORT of its management agent, or the path of a dump or heap file"]
    :heap [#{true :large} "true, or :large for more than 4 GiB"]
    :before [string? "the path of a dump or heap file, to compare with"]
@@ -74,8 +74,9 @@
 
 (defn stop!
   "Ends a console that `serve!` has returned, and frees its port. If the console switched on the inspector of another process, it
-  switches it off again. In this process the last console to end does that. Returns nil."
-  [{::keys [server target]}]
+  switches it off again. In this process the last console to end does that. Returns nil. Throws :skein/bad-option."
+  [{::keys [server target] :as console}]
+  (check/that :skein/bad-option "The argument of stop!" console (some? server) "what serve! has returned")
   ((:stop! server))
   ((:close! target))
   nil)

@@ -134,4 +134,6 @@
 
 (deftest bad-options-are-refused
   (doseq [options [{:port -1} {:port "80"} {:target 4711} {:actions [:prove]} {:actions #{:kill}} {:colour :red} 5]]
-    (is (= :skein/bad-option (try (console/stop! (console/serve! options)) nil (catch ExceptionInfo e (:skein/error (ex-data e))))) options)))
+    (is (= :skein/bad-option (try (console/stop! (console/serve! options)) nil (catch ExceptionInfo e (:skein/error (ex-data e))))) options))
+  (doseq [console [nil 5 {:url "http://127.0.0.1"}]]
+    (is (= :skein/bad-option (try (console/stop! console) (catch ExceptionInfo e (:skein/error (ex-data e))))) console)))

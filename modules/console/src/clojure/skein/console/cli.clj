@@ -32,9 +32,9 @@ x.json, or a heap file such as x.hprof.
       (nil? arg) options
       (#{"--prove" "--record"} arg) (recur more (update options :actions (fnil conj #{}) (keyword (subs arg 2))))
       (#{"--heap" "--large"} arg) (recur more (assoc options :heap (if (or (= "--large" arg) (= :large (:heap options))) :large true)))
-      (= "--port" arg) (if-some [port (some->> (first more) (re-matches #"\d{1,5}") parse-long)]
-                         (recur (next more) (assoc options :port port))
-                         (stop "--port takes a number."))
+      (= "--port" arg) (let [port (some->> (first more) (re-matches #"\d{1,5}") parse-long)]
+                         (when-not (and port (<= (long port) 65535)) (stop "--port takes a number up to 65535; 0 takes a free port."))
+                         (recur (next more) (assoc options :port port)))
       (str/starts-with? arg "-") (stop (str "there is no option " arg "; ./skein console --help lists the options."))
       (:before options) (stop (str "console takes a target and an earlier file, but also got '" arg "'."))
       (:target options) (recur more (assoc options :before arg))

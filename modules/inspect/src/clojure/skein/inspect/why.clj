@@ -92,6 +92,19 @@
      :chain []
      :ends :several}))
 
+(def ^:const ^:private max-named "How many names a message lists." 8)
+
+(defn- nearest
+  "Returns a sentence with the names in a snapshot that begin most like `x`, or nil if there is none."
+  [{:keys [threads blocks channels]} x]
+  (let [names (distinct (concat (map (fn thread [{:keys [name tid]}] (words/thread-name name tid)) threads)
+                                (map (comp words/block-name :id) blocks)
+                                (map words/channel-label (remove :block channels))))
+        alike (fn alike [name] (count (take-while true? (map = x (str/replace name #"^thread " "")))))
+        more (- (count names) (long max-named))]
+    (when (seq names)
+      (str " It shows " (str/join ", " (take max-named (sort-by (comp - alike) names))) (when (pos? more) (str " and " more " more")) "."))))
+
 (defn- of-name
   "Returns why the block, thread or channel that the texts call `x` waits. If several threads have that name, as a worker's next
   thread does, the sentences are on all of them."
@@ -107,7 +120,8 @@
       :else (if-some [id (some-> (re-matches #"(?:the result of )?(?:go-)?(\d+)" x) second parse-long)]
               (of-block snapshot ix id)
               (error/fail! :skein/no-such-block
-                           (str "The snapshot shows no " (error/preview x) " that waits. why takes a name that a dump has, such as go-42, chan-3, main or skein-worker-0.")
+                           (str "The snapshot shows no " (error/preview x) ". A thread of that name would run, or wait for something that is no channel."
+                                (or (nearest snapshot x) " It shows nothing that waits."))
                            {:block (error/preview x)})))))
 
 (defn- index

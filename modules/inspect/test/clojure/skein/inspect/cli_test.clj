@@ -47,7 +47,7 @@
           (is (re-find #"inspector of process \d+ was off" err)))
         (is (re-find #"inspector of process \d+ sees nothing that waits in a channel\. For waits from before .*--heap" (peek (run "ps" pid)))
             "who looks next is told too")
-        (is (re-find #"The snapshot shows no \"main\" that waits\. .* A heap shows more waits, .*: run \./skein dump \d+ x\.edn --heap"
+        (is (re-find #"The snapshot shows no \"main\"\. A thread of that name would run, or wait for something that is no channel\. It shows nothing that waits\. A heap shows more waits, .*: run \./skein dump \d+ x\.edn --heap"
                      (peek (run "why" pid "main")))))
       (go-on)
       (is (= "hung" (.readLine in)))
@@ -60,6 +60,8 @@
               (is (re-find #"for chan-\d+\. Judging by their locals, no block could end that" (nth (run "why" pid id) 1)))
               (is (re-find #"There is no block 100000: .* A heap shows more waits, and has numbers of its own: run \./skein dump \d+ x\.edn --heap, and give x\.edn to ps and why\.\n$"
                            (peek (run "why" pid "go-100000"))))))))
+      (testing "why lists names for a name that is wrong"
+        (is (re-find #"The snapshot shows no \"chan-x\"\. .* It shows chan-\d+, .*go-\d+" (peek (run "why" pid "chan-x")))))
       (testing "top shows it again and again"
         (let [[code out] (run "top" pid "2")]
           (is (= [0 2] [code (count (re-seq #"\d+ blocks?, \d+ threads? wait" out))]))))
@@ -88,21 +90,25 @@
 (def ^:private program-that-hangs
   "A block that waits for another, which nobody answers. The collector would remove both."
   '(do (require '[skein.async :as a])
+       (println "starts")
        (defn ask [] (a/go (a/<! (a/chan))))
-       (let [result (a/go (a/<! (ask)))]
-         (loop [before nil] ; until both are parked
-           (let [now (skein.rt.schedule.Scheduler/describe)]
-             (Thread/sleep 100)
-             (when-not (= before now) (recur now))))
-         (println "hung")
-         (a/<!! result))))
+       (let [main (Thread/currentThread)
+             says (fn says []
+                    (loop [before nil] ; until all of them wait
+                      (let [now [(str (.getState main)) (str (skein.rt.schedule.Scheduler/describe))]]
+                        (Thread/sleep 200)
+                        (when-not (and (= before now) (= "WAITING" (first now))) (recur now))))
+                    (println "hung"))]
+         (doto (Thread. says) (.setDaemon true) .start)
+         (a/<!! (a/go (a/<! (ask)))))))
 
 (deftest a-process-that-nobody-prepared-is-left-as-it-is
   (let [log (File/createTempFile "jvm" ".log")
         process (start class-path program-that-hangs ["-Xmn150m" "-XX:MetaspaceSize=100m" (str "-Xlog:gc,class+load:file=" log)])
+        in (lines-of process)
         pid (str (.pid process))]
     (try
-      (is (= "hung" (.readLine (lines-of process))))
+      (is (= ["starts" "hung"] [(.readLine in) (.readLine in)]))
       (let [before (slurp log)]
         (testing "ps lists it, and says what shows more"
           (is (re-find (re-pattern (str "(?m)^ *" pid "  skein  ")) (nth (run "ps") 1)))
