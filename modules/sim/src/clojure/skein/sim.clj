@@ -415,7 +415,7 @@
   "Does the work of `replay`, for a body as a function."
   [token options body site]
   (let [{:keys [fingerprint strategy] :as schedule} (token/parse token)
-        {:keys [^Simulation simulation text] :as result} (one options schedule (runs/bound options body))
+        {:keys [^Simulation simulation text] :as result} (one (assoc options :whole? true) schedule (runs/bound options body))
         error (:skein/error result)
         now (token/fingerprint (.hash ^Trace (.-trace simulation)))]
     (cond
@@ -434,7 +434,7 @@
 
 (defmacro replay
   "Evaluates the body under the schedule of `token`, which a failure of `check` has printed, and fails
-  in the same way. Prints the story if the run does not fail. Throws :skein/bad-token if `token` is
+  in the same way, with the whole story. Prints it if the run does not fail. Throws :skein/bad-token if `token` is
   not a token, or belongs to another program. `options` are those of `check`."
   {:style/indent 1
    :arglists '([options? token & body])}

@@ -126,14 +126,14 @@
   [^Simulation sim]
   (and (= "deadlock" (some-> (.verdict sim) .kind)) (some story/foreign? (:waits (.description sim)))))
 
-(defn- text [^Simulation sim name-of words origin]
+(defn- text [^Simulation sim name-of words origin whole?]
   (let [{:keys [waits]} (.description sim)]
     (str/join "\n" (concat [words origin]
                            (when (#{"deadlock" "leak"} (.kind (.verdict sim)))
                              (story/told sim name-of waits))
                            (when (foreign? sim)
                              ["  Perhaps a thread that is not simulated, such as one of ForkJoinPool's, would end a wait: see the option :outside."])
-                           (story/story sim name-of)))))
+                           (story/story sim name-of whole?)))))
 
 (defn- named
   "Runs `schedule` with events. Returns [simulation names]."
@@ -142,13 +142,13 @@
     [sim (story/names sim (map :on (:waits (.description sim))))]))
 
 (defn- told
-  "Returns the failure of a run."
-  [^Simulation sim name-of schedule origin]
+  "Returns the failure of a run. The option :whole? is whether its story has all lines."
+  [{:keys [whole?]} ^Simulation sim name-of schedule origin]
   (let [cause (.cause (.verdict sim))
         {:keys [words] :as error} (words sim name-of)]
     {:skein/error (:skein/error error)
      :token (token/write schedule (.hash (.-trace sim)))
-     :text (text sim name-of words origin)
+     :text (text sim name-of words origin whole?)
      :report (when (map? cause) cause)
      :thrown (cond (instance? Throwable cause) cause
                    (map? cause) (when (instance? Throwable (:actual cause)) (:actual cause)))
@@ -191,7 +191,7 @@
   [options schedule body]
   (let [runs [(named options schedule body) (named options schedule body)]]
     (if-some [[sim name-of] (some (fn [run] (when (on-real-clock? run) run)) runs)]
-      (told sim name-of (runs/schedule-of schedule sim) "found by one of two runs by the same schedule")
+      (told options sim name-of (runs/schedule-of schedule sim) "found by one of two runs by the same schedule")
       (apply difference schedule runs))))
 
 (defn failure
@@ -201,7 +201,7 @@
         ;; A pool's thread may still be busy with the work of earlier runs, so give it more time.
         [^Simulation sim name-of] (if (foreign? sim) (named (assoc options :patient? true) schedule body) first-run)]
     (if (.verdict sim)
-      (told sim name-of schedule origin)
+      (told options sim name-of schedule origin)
       (unequal options schedule body))))
 
 (defn replayed
@@ -209,5 +209,5 @@
   [options schedule body]
   (let [[^Simulation sim name-of] (named options schedule body)]
     (if (.verdict sim)
-      (told sim name-of schedule "replayed")
-      {:simulation sim :text (str/join "\n" (story/story sim name-of))})))
+      (told options sim name-of schedule "replayed")
+      {:simulation sim :text (str/join "\n" (story/story sim name-of (:whole? options)))})))

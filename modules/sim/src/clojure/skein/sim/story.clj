@@ -22,9 +22,11 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:const ^:private max-lines
-  "The number of steps in a story. Steps in the middle are left out."
-  24)
+(def ^:const ^:private first-lines "The first lines of a story are always shown." 8)
+(def ^:const ^:private last-lines "The last lines are, too." 16)
+(def ^:const ^:private around "How many lines are shown before and after a deviation or note." 3)
+(def ^:const ^:private max-marked "Around how many deviations and notes, the last ones. A livelock has thousands." 50)
+(def ^:const ^:private max-whole "The number of lines up to which a whole story is shown." 2000)
 
 ;;;; Events
 
@@ -153,11 +155,11 @@
     "time" {:time (.at e)}
     "switch" {:deviation (name-of (.on e)) :task (.task e)}
     (when-some [text (action name-of e)]
-      {:task (.task e) :actions [text] :place (place (.task e) (.site e))})))
+      {:task (.task e) :actions [text] :place (place (.task e) (.site e)) :note? (= "note" (.what e))})))
 
 (defn- joined
   "Adds `line` to `lines`. If the last of them is of the same task and place, joins both."
-  [lines {:keys [task actions] :as line}]
+  [lines {:keys [task actions note?] :as line}]
   (let [before (peek lines)]
     (cond
       (nil? line) lines
@@ -166,7 +168,7 @@
       (and actions (:actions before) (identical? task (:task before))
            (or (nil? (:place line)) (= (:place before) (:place line)) (nil? (:place before)))
            (< (count (:actions before)) 4))
-      (conj (pop lines) (-> before (update :actions into actions) (update :place #(or % (:place line)))))
+      (conj (pop lines) (-> before (update :actions into actions) (update :place #(or % (:place line))) (update :note? #(or % note?))))
       :else (conj lines line))))
 
 (defn- ms [ns]
@@ -187,20 +189,29 @@
          (when place (str "  " place))
          (when deviation (str "   deviation: " deviation " was next")))))
 
+(defn- shown
+  "Returns the indices of the lines that a shortened story shows, in order."
+  [lines]
+  (let [n (count lines)
+        marked (keep-indexed (fn [i {:keys [deviation note?]}] (when (or deviation note?) i)) lines)]
+    (into (sorted-set) (filter (fn [i] (< -1 i n)))
+          (concat (range first-lines) (range (- n last-lines) n)
+                  (mapcat (fn [i] (range (- i around) (+ i around 1))) (take-last max-marked marked))))))
+
 (defn story
-  "Returns the lines that tell what happened in a run whose events were kept."
-  [^Simulation sim name-of]
+  "Returns the lines that tell what happened in a run whose events were kept. Unless `whole?`, leaves out lines in the middle
+  that are not near a deviation or note."
+  [^Simulation sim name-of whole?]
   (let [lines (reduce joined [] (map (partial line-of name-of) (events sim)))
         lines (into [] (remove (fn nothing? [l] (and (:deviation l) (nil? (:actions l))))) lines)
         width (transduce (map (comp count name-of)) max 4 (keep :task lines))
-        printed (map-indexed (fn [i l] (str/trimr (printed name-of width (inc i) l))) lines)
-        n (count lines)]
-    (if (<= n max-lines)
-      printed
-      (let [head (quot max-lines 3), tail (- max-lines head)]
-        (concat (take head printed)
-                [(str "       ... " (- n max-lines) " more")]
-                (drop (- n tail) printed))))))
+        n (count lines)
+        is (if (and whole? (<= n max-whole)) (range n) (shown lines))
+        left-out (fn [n] (when (pos? n) [(str "       ... " n " more")]))]
+    (mapcat (fn [before i]
+              (concat (left-out (- i before 1))
+                      (when (< i n) [(str/trimr (printed name-of width (inc i) (lines i)))])))
+            (cons -1 is) (concat is [n]))))
 
 ;;;; Who waits for whom
 

@@ -232,3 +232,34 @@
       (is (re-find #"thread-1 +waits for semaphore-2 .* no permit is free; main has taken one" (str text)))))
   (is (some #(= "release" (.what ^Trace$Event %))
             (:events (sim/run (virtual/with-permit (virtual/semaphore 1) 1))))))
+
+(defn- busy
+  "Takes many steps that have no part in a failure."
+  []
+  (let [c (chan)]
+    (go (dotimes [i 20] (>! c i)) (a/close! c))
+    (while (<!! c))))
+
+(defn- loses-an-update []
+  (busy)
+  (sim/note "the note")
+  (busy)
+  (let [n (atom 0), add (fn [] (go (let [x @n] (reset! n (inc x))))), ports [(add) (add)]]
+    (run! <!! ports)
+    (busy)
+    (assert (= 2 @n))))
+
+(defn- message-of [f]
+  (binding [clojure.test/*testing-vars* nil]
+    (try (f) nil (catch clojure.lang.ExceptionInfo e (ex-message e)))))
+
+(deftest a-long-story-keeps-deviations-and-notes
+  (let [short (message-of #(sim/check {:seed 1} (loses-an-update)))
+        token (second (re-find #"SKEIN_SIM=(\S+)" short))
+        whole (message-of #(sim/replay token (loses-an-update)))]
+    (is (re-find #"\n +\.\.\. \d+ more\n" short))
+    (is (str/includes? short "the note"))
+    (is (re-find #"reads atom-1 = 0.*\n !.*reads atom-1 = 0.*sets atom-1 = 1.*deviation.*\n.*sets atom-1 = 1" short))
+    (testing "a replay shows all"
+      (is (not (re-find #" more\n" whole)))
+      (is (< 100 (count (re-seq #"\n[ !]+\d+  " whole)))))))
