@@ -33,7 +33,7 @@
 (defn- inside?
   "Returns whether Skein's own code reads or writes the atom, which tells the user nothing."
   [^Trace$Event e]
-  (and (#{"at" "read" "write"} (.what e))
+  (and (#{"at" "read" "write" "unset"} (.what e))
        (some-> ^StackTraceElement (first (remove (fn [^StackTraceElement e]
                                                    (re-find #"^(java|clojure|skein\.sim\.(rt|wrap))[.$]" (.getClassName e)))
                                                  (.site e)))
@@ -133,6 +133,9 @@
       "take" (str "<! " (port-names name-of on))
       "put" (str ">! " (port-names name-of on) (when value (str " " value)))
       "alts" (str "alts! " (port-names name-of on))
+      "poll" (str "poll! " (port-names name-of on))
+      "offer" (str "offer! " (port-names name-of on) (when value (str " " value)))
+      "failed" "fails"
       "deliver" (str "delivers " value)
       "await" (str "waits for a permit of " (name-of on))
       "acquire" (str "takes a permit of " (name-of on))
@@ -144,6 +147,7 @@
                   :else "its put is done")
       "read" (str "reads " (name-of on) " = " value)
       "write" (str "sets " (name-of on) " = " value)
+      "unset" (str "compare-and-set! of " (name-of on) " fails")
       "chose" (str "draws " value)
       "note" value
       "fault" (str "fault " value)
@@ -318,12 +322,10 @@
   "Returns the operations that a run has begun."
   [^Simulation sim]
   (for [^Trace$Event e (.events (.-trace sim))
-        :let [op ({"take" World/TAKE, "put" World/PUT, "alts" World/ALTS} (.what e))]
+        :let [what (.what e)
+              op ({"take" World/TAKE, "poll" World/TAKE, "put" World/PUT, "offer" World/PUT, "alts" World/ALTS} what)]
         :when op]
-    {:task (.task e) :op op :on (.on e)}))
-
-(defn- alts? [{:keys [op]}]
-  (= World/ALTS op))
+    {:task (.task e) :op op :on (.on e) :maybe? (boolean (#{"poll" "offer" "alts"} what))}))
 
 (defn- known-of
   "Adds to a wait what the run shows of who could end it, as sets of tasks:
@@ -418,7 +420,7 @@
                       events)
         live (into #{} (keep :task) waits)
         begun (operations sim)
-        known {:used (tasks-of begun) :surely (tasks-of (remove alts? begun)) :waiting (tasks-of waits)
+        known {:used (tasks-of begun) :surely (tasks-of (remove :maybe? begun)) :waiting (tasks-of waits)
                :results results :live live}
         semaphores (semaphores-of events)
         waits (map (fn with-known [wait] (merge (known-of known wait) (semaphores (:task wait)))) waits)

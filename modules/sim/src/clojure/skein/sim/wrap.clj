@@ -53,7 +53,17 @@
   {#'a/<!! [World/TAKE "take"], #'a/>!! [World/PUT "put"], #'a/alts!! [World/ALTS "alts"]
    #'a/<! [World/TAKE "take"], #'a/>! [World/PUT "put"], #'a/alts! [World/ALTS "alts"]
    #'a/take! [World/NONE "take"], #'a/put! [World/NONE "put"]
-   #'a/poll! [World/NONE "take"], #'a/offer! [World/NONE "put"], #'a/close! [World/NONE "close"]})
+   #'a/close! [World/NONE "close"]})
+
+(defn- trying
+  "Returns `f`, an operation on a port that does not wait, with a point before it. `failed?` says of its value that it has failed."
+  [what failed? f]
+  (let [f (operation World/NONE what f)]
+    (fn [& args]
+      (let [v (apply f args)]
+        (when (failed? v)
+          (when-some [^Simulation sim (Simulation/here)] (.note sim "failed" (first args) nil)))
+        v))))
 
 ;;;; Atoms and volatiles: a point before each read and write
 
@@ -64,14 +74,17 @@
   (when (.keepsEvents sim) (.note sim what x (preview value))))
 
 (defn- pointed
-  "Returns `f`, which changes its first argument, with a point before it."
-  [f]
+  "Returns `f`, which changes its first argument, with a point before it. (set-to args value), of the other arguments and the
+  value of `f`, returns what was set, or ::unset."
+  [set-to f]
   (fn [x & more]
     (let [sim (Simulation/here)]
       (if (and sim (.atoms ^Simulation sim) (shared? x))
         (do (.point ^Simulation sim World/NONE "at" x nil)
-            (let [v (apply f x more)]
-              (tell sim "write" x v)
+            (let [v (apply f x more), value (set-to more v)]
+              (if (= ::unset value)
+                (.note ^Simulation sim "unset" x nil)
+                (tell sim "write" x value))
               v))
         (apply f x more)))))
 
@@ -174,9 +187,11 @@
      #'clojure.core/rand-nth drawn-nth
      #'clojure.core/shuffle drawn-order
      #'clojure.core/random-uuid drawn-uuid}
-    (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/compare-and-set! #'clojure.core/swap-vals!
-             #'clojure.core/reset-vals! #'clojure.core/vreset!]
-            (repeat pointed))))
+    {#'a/poll! (partial trying "poll" nil?)
+     #'a/offer! (partial trying "offer" not)
+     #'clojure.core/compare-and-set! (partial pointed (fn [[_ new] set?] (if set? new ::unset)))}
+    (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/vreset!] (repeat (partial pointed (fn [_ v] v))))
+    (zipmap [#'clojure.core/swap-vals! #'clojure.core/reset-vals!] (repeat (partial pointed (fn [_ [_ new]] new))))))
 
 (defonce ^:private state (atom {:users 0 :before nil})) ; changed under its own monitor
 

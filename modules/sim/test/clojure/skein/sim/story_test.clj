@@ -263,3 +263,18 @@
     (testing "a replay shows all"
       (is (not (re-find #" more\n" whole)))
       (is (< 100 (count (re-seq #"\n[ !]+\d+  " whole)))))))
+
+(deftest a-story-tells-what-was-set-and-what-failed
+  (let [{:keys [text]} (sim/run (let [n (atom 0), c (chan 1)]
+                                  (swap-vals! n inc)
+                                  (reset-vals! n 5)
+                                  (compare-and-set! n 5 6)
+                                  (compare-and-set! n 5 7)
+                                  (a/offer! c 1)
+                                  (a/offer! c 2)
+                                  (a/poll! c)
+                                  (a/poll! c)
+                                  (throw (ex-info "end" {}))))]
+    (is (= ["sets atom-1 = 1" "sets atom-1 = 5" "sets atom-1 = 6" "compare-and-set! of atom-1 fails"
+            "offer! chan-1 1" "offer! chan-1 2, fails" "poll! chan-1" "poll! chan-1, fails"]
+           (map second (re-seq #"main  (.*?)  +story_test" text))))))
