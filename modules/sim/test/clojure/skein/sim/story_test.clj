@@ -7,6 +7,7 @@
    [skein.async :as a :refer [<! <!! >! >!! chan go timeout]]
    [skein.async.limit :refer [concurrency-limiter with-permit]]
    [skein.async.window :as window]
+   [skein.scope :as scope]
    [skein.sim :as sim]
    [skein.virtual :as virtual])
   (:import
@@ -278,3 +279,11 @@
     (is (= ["sets atom-1 = 1" "sets atom-1 = 5" "sets atom-1 = 6" "compare-and-set! of atom-1 fails"
             "offer! chan-1 1" "offer! chan-1 2, fails" "poll! chan-1" "poll! chan-1, fails"]
            (map second (re-seq #"main  (.*?)  +story_test" text))))))
+
+(defn- scope-in-a-function []
+  (scope/scope [s]
+    (scope/go s (<! (timeout 1)))
+    2))
+
+(deftest a-scope-that-would-block-a-block-needs-opens
+  (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} (<!! (go (scope-in-a-function))))))))

@@ -134,7 +134,11 @@ abstract class Engine extends World implements Executor {
 
     void serve(Stepper by, Task t) {
         current = t;
-        by.step(t.work);
+        try {
+            by.step(t.work);
+        } catch (CancellationException e) { // of Skein's own code, as of a child that was cancelled before it began
+            if (!ending) throw e;
+        }
         if (t.kind == Task.Kind.CALLBACK || t.kind == Task.Kind.TIMER) end(t);
     }
 
@@ -293,19 +297,14 @@ abstract class Engine extends World implements Executor {
             settlers.remove(0).run();
             return true;
         }
-        if (mainEnded && !ending && !(anyPutWaits() && ++extraSteps <= LAST_STEPS)) return false;
+        if (mainEnded && !ending && !(verdict == null && tasks.anyPutWaits() && ++extraSteps <= LAST_STEPS))
+            return false;
         if (timeline.jump(horizon)) {
             passTime(timeline.now);
             return true;
         }
         if (!settings.waitsOutside() && !threads.needsCarrier()) return false;
         return threads.awaitOutsiders(ending ? 1_000_000 : settings.outsideNanos());
-    }
-
-    private boolean anyPutWaits() {
-        if (verdict != null) return false;
-        for (Task t : tasks.live()) if (t.losesValue()) return true;
-        return false;
     }
 
     // The end of a run

@@ -86,4 +86,10 @@ final class Tasks {
         for (Task t : resting) if (t != running) enqueue(t);
         resting.clear();
     }
+
+    /** Returns whether a task waits to put a value. */
+    boolean anyPutWaits() {
+        for (Task t : live) if (t.losesValue()) return true;
+        return false;
+    }
 }
