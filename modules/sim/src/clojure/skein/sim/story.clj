@@ -16,7 +16,7 @@
    (java.util.concurrent.locks LockSupport)
    (skein.rt Channel Frame UnlimitedChannel Waiter World)
    (skein.rt.schedule Timeout)
-   (skein.rt.scope VirtualFuture)
+   (skein.rt.scope Region Region$Owner VirtualFuture)
    (skein.rt.watch Failures Sites)
    (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
 
@@ -43,9 +43,11 @@
 (defn- events
   "Returns the events of a run that belong in its story."
   [^Simulation sim]
-  (remove (fn [^Trace$Event e] (or (= "deref" (.what e)) (inside? e))) (.events (.-trace sim))))
+  (remove (fn [^Trace$Event e] (or (#{"deref" "closing"} (.what e)) (inside? e))) (.events (.-trace sim))))
 
 ;;;; Names
+
+(def ^:private scopes-end "the end of a scope")
 
 (defn- limiter
   "Returns the description of a concurrency limiter, {:name :limit}, or nil for all else."
@@ -86,6 +88,8 @@
     (doseq [^Trace$Event e (events sim), :let [x (.on e)], :when (instance? Task x)]
       (when-some [^Frame frame (.frame ^Task x)]
         (.putIfAbsent known (.port frame) (str (or (.get known x) x) "'s result"))))
+    (doseq [^Trace$Event e (.events (.-trace sim)) :when (= "closing" (.what e))]
+      (.put known (:done (.on e)) scopes-end))
     (doseq [x (concat (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (events sim))
                       (mapcat collect-ports more))]
       (when-not (.containsKey known x) (.put known x (own-name x))))
@@ -127,10 +131,10 @@
 ;;;; The story
 
 (defn- action [name-of ^Trace$Event e]
-  (let [on (.on e), value (.value e)]
+  (let [on (.on e), value (.value e), scope? (and (instance? Channel on) (= scopes-end (name-of on)))]
     (case (.what e)
       "spawn" (str "spawns " (name-of on))
-      "take" (str "<! " (port-names name-of on))
+      "take" (str (if scope? "waits for " "<! ") (port-names name-of on))
       "put" (str ">! " (port-names name-of on) (when value (str " " value)))
       "alts" (str "alts! " (port-names name-of on))
       "poll" (str "poll! " (port-names name-of on))
@@ -142,6 +146,7 @@
       "release" (str "releases " (name-of on))
       "close" (str "close! " (name-of on))
       "goes on" (cond
+                  scope? "its scope has ended"
                   (= World/TAKE (.operation (.task e))) (str "has got " (or value "nil") " from " (port-names name-of on))
                   (= World/ALTS (.operation (.task e))) (str "has got " value)
                   :else "its put is done")
@@ -247,12 +252,39 @@
              (.thread t) (.getStackTrace ^Thread (.thread t))
              :else nil)}))
 
+(defn- last-of
+  "Returns what the last event of a task of the kind `what` is about, or nil."
+  [^Simulation sim task what]
+  (some-> (last (filter (fn [^Trace$Event e] (and (identical? task (.task e)) (= what (.what e)))) (.events (.-trace sim))))
+          (as-> e (.on ^Trace$Event e))))
+
 (defn- last-deref
   "Returns the IPending of the last `deref` of a task that had to wait, or nil if it has a value by now."
   [^Simulation sim task]
-  (when-some [^Trace$Event e (last (filter (fn [^Trace$Event e] (and (identical? task (.task e)) (= "deref" (.what e))))
-                                           (.events (.-trace sim))))]
-    (when-not (.isRealized ^IPending (.on e)) (.on e))))
+  (when-some [x (last-of sim task "deref")]
+    (when-not (.isRealized ^IPending x) x)))
+
+(defn- scope-of
+  "Returns {:for words :needs task :all tasks} if a task waits for the end of a scope, whose children are the tasks; or nil."
+  [^Simulation sim task]
+  (when-some [{:keys [closed? live]} (some-> ^Region$Owner (:scope (last-of sim task "closing")) .describe)]
+    (when-not closed?
+      (let [parties (into #{} (keep (fn [^Region child] (.party (.cancellable child)))) live)
+            children (filter (fn [^Task t] (or (parties (.frame t)) (parties (.thread t)))) (.live sim))]
+        {:for scopes-end :needs (when-not (next children) (first children)) :all children}))))
+
+(defn- in-skein?
+  "Returns whether a thread with this stack waits in Skein's own code."
+  [stack]
+  (when-some [class-name (some (fn [^StackTraceElement e]
+                                 (when-not (re-find #"^(java|jdk)\." (.getClassName e)) (.getClassName e)))
+                               stack)]
+    (and (Failures/isMachinery class-name) (str/starts-with? class-name "skein."))))
+
+(defn- joins?
+  "Returns whether a thread with this stack waits for the end of a virtual thread."
+  [stack]
+  (some (fn [^StackTraceElement e] (and (= "java.lang.Thread" (.getClassName e)) (= "join" (.getMethodName e)))) stack))
 
 (defn- known-class
   "Returns the name of the class of java.util.concurrent to which the object belongs in which a thread is parked, or nil."
@@ -274,9 +306,11 @@
       (if-some [task (or (when blocker (live (fn [^Task t] (identical? blocker (.-work t)))))
                          (when (instance? VirtualFuture x) (on (.runner ^VirtualFuture x))))]
         {:for "a result" :needs task}
-        {:for (if (and (instance? IBlockingDeref x) (not (instance? Future x)) (= "CountDownLatch" (known-class blocker)))
+        {:for (cond
+                (joins? (.getStackTrace thread)) "the end of a thread"
+                (and (instance? IBlockingDeref x) (not (instance? Future x)) (= "CountDownLatch" (known-class blocker)))
                 "a promise"
-                (some->> (known-class blocker) (str "a ")))}))))
+                :else (some->> (known-class blocker) (str "a ")))}))))
 
 (defn waits
   "Returns a map for each task that has not ended, with what it waits in; the body comes first. Then follow maps
@@ -287,19 +321,21 @@
                (remove (fn [^Task t] (.isReady t)))
                (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
                (mapv (fn [^Task t]
-                       (cond-> (wait-of t)
-                         (and (.thread t) (nil? (waits-on t))) (assoc :outside (outside sim monitors t))))))
+                       (if-some [scope (scope-of sim t)]
+                         (assoc (wait-of t) :op World/NONE :on nil :ports [] :outside scope)
+                         (cond-> (wait-of t)
+                           (and (.thread t) (nil? (waits-on t))) (assoc :outside (outside sim monitors t)))))))
           (callbacks sim))))
 
 (def ^:private locks
   "What a thread waits for that another gives back: hardly a thread that is not simulated."
-  #{"a monitor" "a ReentrantLock" "a ReentrantReadWriteLock" "a Semaphore"})
+  #{"a monitor" "a ReentrantLock" "a ReentrantReadWriteLock" "a Semaphore" "the end of a thread"})
 
 (defn foreign?
   "Returns whether a thread that is not of the simulation could well end the wait. That is a wait in java.util.concurrent, but not
   for a lock, and not in Skein's own code."
   [{{:keys [needs], what :for :as outside} :outside, :keys [task site]}]
-  (and outside (not needs) (not (locks what)) (users-place task site)))
+  (and outside (not needs) (not (locks what)) (not (integer? site)) (not (in-skein? site)) (users-place task site)))
 
 (defn- sides
   "Returns [port :take] or [port :put] for each port of an operation."
@@ -383,13 +419,14 @@
       (when (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; "))
       (cond
         semaphore (str "no permit is free" (when (seq takers) (str "; " (have takers) "taken one")))
-        (empty? ports) (let [{:keys [needs], what :for} outside]
+        (empty? ports) (let [{:keys [needs all], what :for} outside]
                          (cond
+                           (seq all) (str "needs " (names all " and "))
                            (and needs (= "a monitor" what)) (str (name-of needs) " holds it")
                            needs (str "needs " (name-of needs))
                            (= "a promise" what) "nobody has delivered it"
                            what nil
-                           (not (users-place task site)) "in code of Skein"
+                           (or (not (users-place task site)) (in-skein? site)) "in code of Skein"
                            :else "in java.util.concurrent or a lock"))
         (seq owners) (str "needs " (names owners " or ") (when (seq channels) " or another port"))
         (every? limiter ports) "no permit is free"

@@ -11,11 +11,13 @@
    [clojure.string :as str]
    [skein.async :as a]
    [skein.impl.error :as error]
+   [skein.scope :as scope]
    [skein.virtual :as virtual])
   (:import
    (clojure.lang IAtom IPending Volatile)
    (java.util.concurrent Semaphore)
    (skein.rt World)
+   (skein.rt.scope Region$Owner)
    (skein.sim.rt Members Simulation)))
 
 (set! *warn-on-reflection* true)
@@ -140,6 +142,15 @@
       (when (.keepsEvents sim) (.note sim "release" semaphore nil)))
     (f semaphore)))
 
+;;;; Scopes: the story says that a task waits for the end of one
+
+(defn- closing [f]
+  (fn [^Region$Owner scope]
+    (let [done (f scope)]
+      (when-some [^Simulation sim (Simulation/here)]
+        (when (.keepsEvents sim) (.note sim "closing" {:scope scope :done done} nil)))
+      done)))
+
 ;;;; Random numbers
 
 (defn- drawn
@@ -182,6 +193,7 @@
      #'clojure.core/realized? asking
      #'virtual/acquire acquiring
      #'virtual/release releasing
+     #'scope/closing closing
      #'clojure.core/rand drawn
      #'clojure.core/rand-int drawn-int
      #'clojure.core/rand-nth drawn-nth

@@ -211,6 +211,31 @@
       (is (not (hint? (sim/run (let [s (virtual/semaphore 1)] (virtual/with-permit s (virtual/with-permit s 1)))))))
       (is (not (hint? (sim/run @(virtual/future (<!! (chan))))))))))
 
+(deftest a-wait-for-the-end-of-a-scope-names-the-children
+  (let [stopped (fn [run] (let [{:keys [text] :as result} (run)]
+                            (is (= :skein/sim-deadlock (:failure result)))
+                            (is (not (str/includes? text "see the option :outside")))
+                            text))]
+    (testing "of a thread"
+      (is (re-find #"main +waits for the end of a scope +story_test.clj:\d+ +needs go-1\n"
+                   (stopped #(sim/run (scope/scope [s] (scope/go s (<! (chan)))))))))
+    (testing "with several children"
+      (is (re-find #"main +waits for the end of a scope +story_test.clj:\d+ +needs go-1 and thread-1\n"
+                   (stopped #(sim/run (scope/scope [s] (scope/go s (<! (chan))) (scope/fork s (<!! (chan)))))))))
+    (testing "of a block, after a scope that has ended"
+      (let [text (stopped #(sim/run (<!! (go (scope/scope [s] (scope/go s (<! (timeout 1))))
+                                             (scope/scope [s] (scope/go s (<! (chan))))))))]
+        (is (re-find #"go-1 +waits for the end of a scope +story_test.clj:\d+ +needs go-1.2\n" text))
+        (is (re-find #" go-1 .*spawns go-1.1, waits for the end of a scope" text))
+        (is (re-find #" go-1 .*its scope has ended" text))
+        (is (re-find #"go-1.2 +waits in <! chan-1 " text))))
+    (testing "the body of a scope waits as other code does"
+      (is (re-find #"main +waits in <! chan-1 " (stopped #(sim/run (scope/scope [_] (<!! (chan))))))))
+    (testing "in Skein's own code, or for a thread"
+      (is (re-find #"main +waits +story_test.clj:\d+ +in code of Skein\n" (stopped #(sim/run (virtual/all (fn [] (<!! (chan))))))))
+      (is (re-find #"main +waits for the end of a thread +story_test.clj"
+                   (stopped #(sim/run (.join (Thread/startVirtualThread (fn [] (<!! (chan))))))))))))
+
 (deftest a-block-that-blocks-after-its-put-leaves-no-value-behind
   (is (= [nil []] (told (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil))))
   (let [[error _ :as all] (told {:leaks :all} (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil))]
