@@ -43,7 +43,7 @@
 (defn- events
   "Returns the events of a run that belong in its story."
   [^Simulation sim]
-  (remove (fn [^Trace$Event e] (or (#{"deref" "closing"} (.what e)) (inside? e))) (.events (.-trace sim))))
+  (remove (fn [^Trace$Event e] (or (#{"deref" "closing" "gives back"} (.what e)) (inside? e))) (.events (.-trace sim))))
 
 ;;;; Names
 
@@ -369,17 +369,20 @@
   - :owners   blocks whose results it waits for; only these can end a wait that has no other ports
   - :served   tasks that have done the other side of its operation, and may have no reason to do so again
   - :holders  tasks that have taken from its channel and wait elsewhere. What they took may belong there, as with a pool.
+              Of a limiter, tasks that have not given back what they took: also itself, and tasks that have ended
   - :sure     those of :served and :holders of which this is certain: an alts! may have chosen another port"
-  [{:keys [used surely waiting results live]} {:keys [task op on ports] :as wait}]
+  [{:keys [used surely waiting results live permits]} {:keys [task op on ports] :as wait}]
   (let [owners (into #{} (keep results) ports)
         channels (remove (comp results first) (sides op on))
         servers (for [[port side] channels :when (not (limiter port))] [port (other-side side)]) ; permits are not put but given back
-        takes (filter (comp #{:take} second) channels)
+        takes (filter (fn [[port side]] (and (= :take side) (not (limiter port)))) channels)
+        from-limiters (filter (comp limiter first) channels)
         users (fn [tasks sides] (into #{} (mapcat (partial get-in tasks)) sides))
         served (users used servers)]
     (assoc wait :owners owners :channels channels :served served
-           :holders (into #{} (filter live) (reduce disj (users used takes) (concat served (users waiting takes) [task])))
-           :sure (into (users surely servers) (remove served) (users surely takes)))))
+           :holders (into (into #{} (filter live) (reduce disj (users used takes) (concat served (users waiting takes) [task])))
+                          (for [[port] from-limiters, [t n] (permits port) :when (pos? (long n))] t))
+           :sure (into (users surely servers) (remove served) (users surely (concat takes from-limiters))))))
 
 (defn- only-one
   "Returns the one task that could end the wait as far as the run shows, in a set, or nil."
@@ -414,7 +417,8 @@
         [uses used] ({:take ["puts on" "put on"] :put ["takes from" "taken from"]} side ["serves" "served"])
         many? (next (distinct (map first channels)))
         [it any] (if many? ["one of them" "any of them"] ["it" "it"])
-        did (fn [tasks what] (str (have tasks) what " " it (when-not (every? sure tasks) " or tried to")))]
+        did (fn [tasks what] (str (have tasks) what " " it (when-not (every? sure tasks) " or tried to")))
+        ended (remove live holders)]
     (str
       (when (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; "))
       (cond
@@ -435,14 +439,28 @@
         (seq others) (str (have others) "ended, and "
                           (if (= :put side) (str "nobody else takes from " any) (str "nobody has closed " any)))
         :else (str "nobody has " used " " any (when-not (= :put side) (str ", and nobody has closed " any))))
-      (when (and (empty? owners) (seq holders)) (str "; " (did holders "taken from"))))))
+      (when-some [holders (when (empty? owners) (seq (filter live holders)))] (str "; " (did holders "taken from")))
+      (when (and (empty? owners) (seq ended)) (str "; " (did ended "taken from") (if (next ended) " and have ended" " and has ended"))))))
+
+(defn- held-of
+  "Returns {thing {task n}} of changes [task thing n]."
+  [changes]
+  (reduce (fn [held [task on n]] (update-in held [on task] (fnil + 0) n)) {} changes))
+
+(defn- permits-of
+  "Returns {limiter {task n}}, the permits that tasks have taken and not given back. A take of `waits` has taken none."
+  [events waits]
+  (held-of (concat
+             (for [^Trace$Event e events
+                   :let [n ({"take" 1, "poll" 1, "alts" 1, "failed" -1, "gives back" -1} (.what e))] :when n
+                   port (collect-ports (.on e)) :when (limiter port)]
+               [(.task e) port n])
+             (for [{:keys [task ports]} waits, port ports :when (limiter port)] [task port -1]))))
 
 (defn- semaphores-of
   "Returns {task {:semaphore s :takers tasks}} of tasks that wait for a permit, with the tasks that hold permits of it."
   [events]
-  (let [held (reduce (fn [held [task on n]] (update-in held [on task] (fnil + 0) n))
-                     {}
-                     (for [^Trace$Event e events, :let [n ({"acquire" 1, "release" -1} (.what e))] :when n] [(.task e) (.on e) n]))]
+  (let [held (held-of (for [^Trace$Event e events, :let [n ({"acquire" 1, "release" -1} (.what e))] :when n] [(.task e) (.on e) n]))]
     (into {} (for [[task es] (group-by (fn by [^Trace$Event e] (.task e)) events), :let [^Trace$Event e (peek es)]
                    :when (and task (= "await" (.what e)))]
                [task {:semaphore (.on e) :takers (for [[t n] (held (.on e)) :when (pos? (long n))] t)}]))))
@@ -458,7 +476,7 @@
         live (into #{} (keep :task) waits)
         begun (operations sim)
         known {:used (tasks-of begun) :surely (tasks-of (remove :maybe? begun)) :waiting (tasks-of waits)
-               :results results :live live}
+               :results results :live live :permits (permits-of events waits)}
         semaphores (semaphores-of events)
         waits (map (fn with-known [wait] (merge (known-of known wait) (semaphores (:task wait)))) waits)
         graph (into {} (map (juxt :task only-one)) waits)

@@ -10,12 +10,14 @@
   (:require
    [clojure.string :as str]
    [skein.async :as a]
+   [skein.async.limit :as limit]
    [skein.impl.error :as error]
    [skein.scope :as scope]
    [skein.virtual :as virtual])
   (:import
    (clojure.lang IAtom IPending Volatile)
    (java.util.concurrent Semaphore)
+   (skein.async.limit Permit)
    (skein.rt World)
    (skein.rt.scope Region$Owner)
    (skein.sim.rt Members Simulation)))
@@ -142,6 +144,12 @@
       (when (.keepsEvents sim) (.note sim "release" semaphore nil)))
     (f semaphore)))
 
+(defn- giving-back [f]
+  (fn [permit]
+    (f permit)
+    (when-some [^Simulation sim (Simulation/here)]
+      (when (and (.keepsEvents sim) (instance? Permit permit)) (.note sim "gives back" (.-limiter ^Permit permit) nil)))))
+
 ;;;; Scopes: the story says that a task waits for the end of one
 
 (defn- closing [f]
@@ -193,6 +201,7 @@
      #'clojure.core/realized? asking
      #'virtual/acquire acquiring
      #'virtual/release releasing
+     #'limit/release! giving-back
      #'scope/closing closing
      #'clojure.core/rand drawn
      #'clojure.core/rand-int drawn-int

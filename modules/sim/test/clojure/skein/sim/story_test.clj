@@ -111,6 +111,16 @@
                                  (go (with-permit db) (with-permit db (<! (chan))))
                                  (<!! (go (with-permit db)))))]
       (is (re-find #"go-2 +waits in <! limiter db .* no permit is free; go-1 has taken from it$" line))))
+  (testing "a permit whose task has ended, but not one that was given back"
+    (is (= "no permit is free; go-2 has taken from it and has ended"
+           (reason (told (let [one (concurrency-limiter 1)]
+                           (<!! (go (with-permit one)))
+                           (<!! (go (<! one)))
+                           (<!! (go (with-permit one)))))))))
+  (testing "a permit of the task itself"
+    (is (= "no permit is free; go-1 has taken from it"
+           (reason (told (let [one (concurrency-limiter 1)]
+                           (<!! (go (with-permit one (with-permit one))))))))))
   (testing "an alts! with other ports does not need the block"
     (is (= {"main" "needs go-1 or another port", "go-1" "nobody has put on it, and nobody has closed it"}
            (reasons (told (a/alts!! [(go (<! (chan))) (chan)]))))))
