@@ -68,7 +68,7 @@
      :says (str (words/channel-name c) (when (:closed? c) ", closed") ": nobody has taken from it for " (words/duration since-ms) ": "
                 (if tid
                   (str (words/thread-name (:name first-put) tid) (when site (str ", " (words/place site))) ", waits to put.")
-                  (str (example site [first-put]) ", waits to put. " (words/outlook ix first-put))))}))
+                  (str (example site [first-put]) ", waits to put. " (words/outlook ix [first-put]))))}))
 
 (defn- holds-lock [{:keys [threads]} ix]
   (for [[holder waiting] (group-by (fn holder [t] (some (comp (:threads ix) :tid :held-by) (:waits t))) threads)

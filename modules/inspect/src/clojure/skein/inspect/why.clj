@@ -45,7 +45,7 @@
     :cycle (let [[waits it] (if (next chain) ["that they wait for one another" "them"] ["to wait for itself" "it"])]
              (str "It seems " waits "." (when (:stuck? (peek chain)) (str " No running code can reach " it "."))))
     :moves (when-not (or (next chain) (words/blocked? (first chain))) "It does not wait.")
-    (words/outlook ix (peek chain))))
+    (words/outlook ix chain)))
 
 (defn- of-party [ix party]
   (let [[chain ends] (follow ix party)]

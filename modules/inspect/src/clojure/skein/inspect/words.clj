@@ -124,9 +124,16 @@
       thread (str who ", " thread " outside of channels.")
       :else (str who ", is " (name (or state :waiting)) "."))))
 
-(defn- others [ix block]
-  (let [hs (sort (shape/helpers ix block))]
-    (when (seq hs) (str/join ", " (map block-name (take 5 hs))))))
+(defn- unseen
+  "Returns a sentence on the running blocks, whose locals are not seen, without those of `chain` and `helpers`; nil if there are none."
+  [{:keys [blocks]} chain helpers]
+  (let [known (into helpers (keep :id) chain)
+        running (filter (fn runs? [{:keys [id state]}] (and (= :running state) (not (known id)))) (vals blocks))
+        places (sort (distinct (map (fn at [{:keys [on site]}] (place (or (:site on) site))) running)))
+        [runs its they] (if (next running) [" run" "their" "they"] [" runs" "its" "it"])]
+    (when (seq running)
+      (str (counted (count running) "other block") runs ", at " (str/join ", " (take 3 places)) (when (nth places 3 nil) " and other places")
+           ". The inspector does not see " its " locals, so " they " could end " (if (next chain) "any of these waits" "that") "."))))
 
 (defn of-children
   "Returns a sentence on the scope for which a block or thread waits, and its children."
@@ -166,22 +173,36 @@
                               " was collected before it had ended: it can never continue."))
                        waits))))
 
+(defn- judged
+  "Returns sentences on the blocks that could end the waits of `block`, the last of `chain`, judging by locals."
+  [ix block chain]
+  (let [helpers (shape/helpers ix block), unseen (unseen ix chain helpers)]
+    (str/join " "
+      (keep identity
+        [(if (seq helpers)
+           (str "Judging by their locals, " (when-not unseen "only ") (str/join ", " (map block-name (take 5 (sort helpers)))) " could end that.")
+           (str "Judging by their locals, no " (when unseen "parked ") "block could end that."))
+         unseen
+         (when (empty? helpers) "Code that reaches it in another way, such as through a var, still may.")]))))
+
 (defn- hope
-  "Returns a sentence on who could end one of `waits`."
-  [{:keys [channels] :as ix} {:keys [waits] :as block}]
+  "Returns sentences on who could end one of the waits of `block`, the last of `chain`."
+  [{:keys [channels] :as ix} {:keys [waits] :as block} chain]
   (let [timers (sort (keep (comp :remaining-ms channels :channel) waits))]
     (cond
       (:stuck? block) (for-ever ix block)
       (seq timers) (str "A timer ends that in " (duration (first timers)) ".")
       (seq (shape/children ix block)) (of-children (shape/children ix block))
       (some :held-by waits) (str (waiting-party (some :held-by waits)) " is not known to wait.")
-      (others ix block) (str "Judging by their locals, only " (others ix block) " could end that.")
+      (seq (shape/helpers ix block)) (judged ix block chain)
       (shape/deadline ix block) (str "The deadline of its scope is in " (duration (shape/deadline ix block)) ".")
       (some :foreign waits) "It is not known what could end that."
-      :else "Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may.")))
+      :else (judged ix block chain))))
 
 (defn outlook
-  "Returns sentences on who could end the waits of `block`, and on waits that nobody can end."
-  [ix block]
-  (let [waits (remove (partial shape/hopeless? ix) (:waits block))]
-    (str/join " " (keep identity [(hopeless ix block) (when (seq waits) (hope ix (assoc block :waits waits)))]))))
+  "Returns sentences on who could end the waits of the last of `chain`, blocks and threads that wait for one another, and on waits
+  that nobody can end."
+  [ix chain]
+  (let [block (peek chain), waits (remove (partial shape/hopeless? ix) (:waits block))]
+    (str/join " " (keep identity [(hopeless ix block)
+                                  (when (seq waits) (hope ix (assoc block :waits waits) chain))]))))

@@ -7,7 +7,9 @@
    [skein.deadline :refer [await-port]]
    [skein.inspect :as inspect]
    [skein.inspect.watched :as watched]
-   [skein.scope :as scope]))
+   [skein.scope :as scope])
+  (:import
+   (java.util.concurrent CountDownLatch)))
 
 (set! *warn-on-reflection* true)
 
@@ -53,6 +55,22 @@
     (is (re-find #"^scope-\d+ of .*\. The scope ends when its children have ended: go-\d+\. go-\d+, why_test\.clj:\d+ \(<! c\), has waited" says))
     (a/close! c)
     (await-port body)))
+
+(deftest why-names-running-blocks-whose-locals-are-not-seen
+  (let [stop (CountDownLatch. 1), jobs (chan), out (chan)
+        ports [(go (while (pos? (.getCount stop))) (a/close! out))
+               (go-loop [] (when-some [j (<! jobs)] (>! out j) (recur)))]
+        waits (go (<! out))
+        {:keys [says ends]} (watched/eventually #(let [w (inspect/why waits)] (when (re-find #"runs, at why_test" (:says w)) w)))]
+    (is (= :nobody ends))
+    (is (re-find #"\. Judging by their locals, no parked block could end that\. 1 other block runs, at why_test\.clj[^.]*\. The inspector does not see its locals, so it could end any of these waits\. Code that"
+                 says))
+    (let [says (:says (inspect/why (update (inspect/snapshot) :blocks conj {:id 1 :state :parked :holds (vec (keep (comp :channel first :waits) (inspect/blocks)))})
+                                   waits))]
+      (is (re-find #"Judging by their locals, go-1, go-\d+ could end that\. 1 other block runs" says) says))
+    (.countDown stop)
+    (run! a/close! [jobs out])
+    (run! await-port (conj ports waits))))
 
 (deftest a-block-that-waits-for-a-promise-is-blocked
   (let [p (promise), port (go (inc (long @p)))
