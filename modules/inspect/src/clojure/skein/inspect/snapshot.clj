@@ -201,13 +201,20 @@
   (when-some [^StackTraceElement e (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) stack))]
     {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
 
+(defn- state-of
+  "Returns the state of a thread whose stack was read between the states `before` and `after`. A thread that waits for one of Skein's
+  own short locks counts as runnable."
+  [before after stack]
+  (let [spins? (some (fn in-lock? [^StackTraceElement e] (= "skein.rt.Lock" (.getClassName e))) (take 8 stack))]
+    (if (or spins? (= Thread$State/RUNNABLE before)) :runnable (keyword (.toLowerCase (str after))))))
+
 (defn- on-thread
   "Returns the thread of a block that has been running for some time, as {:name :tid :state :site}."
   [^Frame frame]
   (when-some [t (.thread frame)]
-    (let [stack (.getStackTrace t), state (.getState t)]
+    (let [before (.getState t), stack (.getStackTrace t), state (state-of before (.getState t) stack)]
       (when (identical? t (.thread frame))
-        {:name (.getName t) :tid (.threadId t) :state (keyword (.toLowerCase (str state))) :site (place stack)}))))
+        {:name (.getName t) :tid (.threadId t) :state state :site (place stack)}))))
 
 (defn- block [now seen views [^Entry e ^Frame frame port arms slow]]
   (let [in (waits views frame arms)

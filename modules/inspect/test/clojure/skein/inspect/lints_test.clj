@@ -92,6 +92,17 @@
     (.countDown release)
     (run! await-port (cons blocked computing))))
 
+(deftest a-step-that-waits-for-the-lock-of-a-channel-computes
+  (let [locked (CountDownLatch. 1), release (CountDownLatch. 1)
+        c (chan 1 (map (fn keep-lock [x] (.countDown locked) (.await release) x)))
+        holds (doto (Thread. (fn [] (>!! c 1))) .start)
+        polls (do (.await locked) (go (a/poll! c) :polled))
+        on (watched/eventually #(some :on (inspect/blocks)))]
+    (is (= [:runnable "lints_test.clj"] [(:state on) (:file (:site on))]))
+    (.countDown release)
+    (.join holds)
+    (is (= :polled (await-port polls)))))
+
 (defn- awaited?
   "Waits until the latch is down or the thread is interrupted. Returns whether the latch is down."
   [^CountDownLatch latch]
