@@ -89,6 +89,10 @@
         {:site site :count (count bs)
          :says (str (example site bs) ", each wait for a timer of more than a minute. Close the timeouts that are no longer needed.")}))))
 
+(defn- who-and-where [ix {:keys [block site] :as party}]
+  (let [at (if-some [b ((:blocks ix) block)] (step-place b) (some-> site words/place))]
+    (str (words/waiting-party party) (when at (str " at " at)))))
+
 (defn- ignores-cancel [{:keys [scopes]} ix]
   (for [{:keys [id cancelled-ms children body]} scopes
         :when (and cancelled-ms (< (long ignoring-ms) (long cancelled-ms)))
@@ -96,9 +100,8 @@
         :when (seq who)]
     {:scope id :count (count who)
      :says (str "Scope " id " was cancelled " (words/duration cancelled-ms) " ago. "
-                (str/join ", " (map words/waiting-party (take 5 who)))
+                (str/join ", " (map (partial who-and-where ix) (take 5 who))) (when (next (drop 4 who)) (str " and " (- (count who) 5) " more"))
                 (if (next who) " have not ended" " has not ended")
-                (when-some [b (some (comp (:blocks ix) :block) who)] (str ", the first at " (step-place b)))
                 ". A child gets its cancellation once. After that, its `catch` and `finally` must end by themselves. "
                 "A step that computes must call `cancelled?`.")}))
 

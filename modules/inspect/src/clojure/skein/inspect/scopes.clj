@@ -50,10 +50,11 @@
 
 (defn- view [party-of id {:keys [^Region region live deadline-ns cancelled? reason failures] :as scope}]
   (let [outer (some-> region around)
-        party (fn party [^Region r] (if-some [p (.party (.cancellable r))] (party-of p) {:begun? false}))
+        cancelled? (boolean cancelled?)
+        party (fn party [^Region r] (if-some [p (.party (.cancellable r))] (party-of p cancelled?) {:begun? false}))
         now (System/nanoTime)]
     (cond-> {:id id :body (some-> region party) :children (into [] (keep party) (sort-by (fn number [^Region r] (.number r)) live))
-             :cancelled? (boolean cancelled?) :failures (count failures)}
+             :cancelled? cancelled? :failures (count failures)}
       (and outer (not= id (id-of outer))) (assoc :parent (id-of outer))
       deadline-ns (assoc :remaining-ms (max 0 (long (millis (- (long deadline-ns) now)))))
       reason (assoc :reason reason)
@@ -61,6 +62,6 @@
 
 (defn scopes
   "Returns the scopes in which something of `cancellables` is, as `skein.inspect/scopes` describes them. `party-of` makes data of
-  a frame or thread, or returns nil for a block that has ended."
+  a frame or thread, with the thread's place if its second argument is true, or returns nil for a block that has ended."
   [party-of cancellables]
   (mapv (fn shown [[id scope]] (view party-of id scope)) (sort-by key (found cancellables))))

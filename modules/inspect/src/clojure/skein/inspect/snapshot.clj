@@ -370,7 +370,9 @@
         cancellables (-> #{}
                          (into (keep (fn of [[_ ^Frame f]] (.cancellable f))) asked)
                          (into (keep (fn of [^Registry$Waiting w] (.cancellable w))) threads))
-        scopes (scopes/scopes party-of cancellables)]
+        placed (fn placed [x place?]
+                 (cond-> (party-of x) (and place? (instance? Thread x)) (assoc :site (place (.getStackTrace ^Thread x)))))
+        scopes (scopes/scopes placed cancellables)]
     (with-lock-waits
       {:skein/snapshot version
        :at-ms (System/currentTimeMillis)
