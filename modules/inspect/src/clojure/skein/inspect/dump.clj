@@ -105,11 +105,19 @@
              (when (:parent b) (str ", made by " (words/block-name (:parent b))))))
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
 
+(defn- alike-once
+  "Returns `reports` with one for each place and kind of blocks that nobody waits for, in place of one for each block."
+  [reports]
+  (let [key-of (fn key-of [{:keys [kind block awaited-by says]}] [kind (if (and block (not awaited-by)) (:site block) says)])
+        groups (group-by key-of reports)]
+    (for [[{:keys [says] :as report} & more] (map groups (distinct (map key-of reports)))]
+      (cond-> report more (assoc :says (str says " The same goes for " (words/counted (count more) "more block") " of that place."))))))
+
 (defn- findings
   "Returns the reports and lints of a snapshot as [rank text], the surest first."
   [snapshot]
   (sort-by (comp {:proven 0 :certain 1 :error 2 :suspected 3 :warn 4 :info 5} first)
-           (concat (map (juxt :verdict :says) (verdict/deadlocks snapshot))
+           (concat (map (juxt :verdict :says) (alike-once (verdict/deadlocks snapshot)))
                    (for [{:keys [lint severity says]} (lints/lints snapshot)] [severity (str (name lint) ": " says)]))))
 
 (def ^:const ^:private max-listed "The largest number of scopes, of children of each, and of threads of one place that the text names." 20)

@@ -141,8 +141,14 @@
   (refused-at blocks ">" many-refused-puts "End the loop when a put gives false."))
 
 (defn- dropped-error [{:keys [failures]} _]
-  (for [{:keys [exception thread site]} failures]
-    {:count 1 :site site :says (str "A " exception " on " (words/thread-name thread nil) (when site (str ", at " (words/place site))) ", was neither caught nor taken.")}))
+  (let [place-of (fn place-of [{:keys [exception site thread]}] [exception (or site thread)])
+        alike (group-by place-of failures)]
+    (for [[{:keys [exception site thread]} :as fs] (map alike (distinct (map place-of failures)))]
+      {:count (count fs) :site site
+       :says (str "A " exception " on " (words/thread-name thread nil) (when site (str ", at " (words/place site)))
+                  (if (next fs)
+                    (str ", and " (dec (count fs)) " more of that place were neither caught nor taken.")
+                    ", was neither caught nor taken."))})))
 
 (defn- starved [{{:keys [ms threads] :as starved} :starved} _]
   (when starved

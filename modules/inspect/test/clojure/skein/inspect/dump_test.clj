@@ -43,6 +43,13 @@
     (is (= [["t1" "t3"] ["t2" "t4"]]
            (map (fn cycle-of [line] (map second (re-seq #"thread (t\d), " line))) (re-seq #"CERTAIN.*" (str out)))))))
 
+(deftest collected-blocks-of-one-place-are-one-report
+  (let [out (StringWriter.), block (fn block [id] {:id id :op :put :site {:file "a.clj" :line 3 :form "(>! c 1)"}})]
+    (dump/write {:at-ms 0 :blocks [] :collected {:count 300 :blocks (map block (range 1 301))}} out :text)
+    (is (= [(str "PROVEN  go-1, a.clj:3 (>! c 1), can never continue: no running code can reach it. The value of its put is lost."
+                 " The same goes for 299 more blocks of that place.")]
+           (re-seq #"PROVEN.*" (str out))))))
+
 (deftest collected-blocks-are-listed-by-place
   (let [out (StringWriter.), gone (fn gone [id line] {:id id :since-ms 3000 :op :take :site {:file "a.clj" :line line :form "(<! c)"}})]
     (dump/write {:at-ms 0 :collected {:count 3 :blocks [(gone 1 7) (gone 2 8) (gone 3 8)]}} out :text)

@@ -77,6 +77,13 @@
                                      (some (fn [{:keys [says]}] (str/includes? says "UnsupportedOperation")) (inspect/lints))))))
       (finally (Thread/setDefaultUncaughtExceptionHandler handler)))))
 
+(deftest exceptions-of-one-place-are-one-report
+  (let [failure (fn failure [line] {:at-ms 0 :thread "t" :exception "E" :site {:file "a.clj" :line line}})
+        snapshot {:skein/snapshot 1 :blocks [] :threads [] :channels [] :failures (map failure [3 4 3 3])}]
+    (is (= [[3 "A E on thread t, at a.clj:3, and 2 more of that place were neither caught nor taken."]
+            [1 "A E on thread t, at a.clj:4, was neither caught nor taken."]]
+           (map (juxt :count :says) (inspect/lints snapshot))))))
+
 (deftest steps-that-block-or-compute
   (let [in (chan), waits (go ((fn take-it [] (<!! in))))]
     (is (re-find #"^go-\d+, .* has blocked its thread for .*, at lints_test\.clj:\d+ .*/take-it.*, waiting for chan-\d+\. Other blocks run meanwhile\. A block keeps its thread unless it waits with `<!`, `>!` or `alts!` in its own body\.$"
