@@ -23,7 +23,7 @@ export const problems = {
   data: (get) => get('problems'),
   render: (d) => [
     d.unproven ? h('p', { class: 'note' }, d.unproven) : null,
-    d.findings.length ? h('p', { class: 'quiet' }, ranks) : none('Nothing looks wrong.'),
+    d.findings.length ? h('p', { class: 'quiet' }, ranks) : none('No problem found.'),
     d.findings.map(finding),
     d.leaks.length ? section('Collected before they had ended', h('ul', { class: 'plain' }, d.leaks.map((l) =>
       h('li', null, h('b', null, number(l.count)), ` at ${l.place}: ${(kinds[l.kind] || l.kind).replaceAll('-', ' ')}`,
@@ -48,7 +48,7 @@ export const overview = {
       h('div', { class: 'wide' },
         d.findings.map(finding),
         d.more ? h('p', null, h('a', { href: '#/problems' }, `${plural(d.more, 'more problem')}`)) : null,
-        d.findings.length ? null : h('p', { class: 'quiet' }, 'No deadlock is proven or suspected, and nothing else looks wrong.'),
+        d.findings.length ? null : h('p', { class: 'quiet' }, 'No deadlock is proven or suspected, and no lint reports anything. A wait that should end may still last for ever.'),
         d.findings.some((f) => f.rank === 'suspected') && state.tick?.live && !state.tick.actions.includes('prove')
           ? h('p', { class: 'note' }, 'Suspicions may be wrong. Start the console with --prove, and the garbage collector can check them.') : null),
       h('div', { class: 'side' },

@@ -28,17 +28,23 @@
                         (when (seq growth) {"warn" (count growth)}))}))
 
 (defn- headline
-  "Returns the first sentence of the page. `partly?` says that the inspector was off before, so it does not see all blocks."
-  [{:keys [ranks blocks]} partly?]
+  "Returns the first sentence of the page, and one on `threads` that wait if nothing is known to be wrong. `partly?` says that
+  the inspector was off before, so it does not see all blocks."
+  [{:keys [ranks blocks]} threads partly?]
   (let [n (+ (long (ranks "proven" 0)) (long (ranks "certain" 0)))
         [wrong maybe] (map (fn sum [ks] (reduce + (map #(ranks % 0) ks))) [["error"] ["suspected" "warn"]])]
     (cond
       (pos? n) (if (= 1 n) "One wait can never end." (str n " waits can never end."))
       (pos? (long wrong)) (if (= 1 wrong) "There is one error." (str "There are " wrong " errors."))
       (pos? (long maybe)) (if (= 1 maybe) "One thing looks wrong." (str maybe " things look wrong."))
-      (zero? (long blocks)) "The inspector sees no blocks."
+      (and (zero? (long blocks)) (empty? threads)) "The inspector sees no blocks."
       (ranks "info") (str "Nothing is known to be wrong; see the note" (when (< 1 (long (ranks "info"))) "s") ".")
-      :else (str "Nothing looks wrong" (when partly? " in what is seen so far") "."))))
+      :else (str "No problem found" (when partly? " in what is seen so far") "."
+                 (when (seq threads)
+                   (str " " (words/counted (count threads) "thread" [" waits" " wait"])
+                        (when-some [ages (seq (keep :since-ms threads))]
+                          (str (if (next threads) ", the longest for " ", for ") (words/duration (apply max ages))))
+                        "."))))))
 
 (defn overview
   "Returns the findings, the three oldest waits, the running folds, and the most frequent places."
@@ -47,7 +53,7 @@
     (fn make []
       (let [{:keys [findings unproven]} (problems/problems look growth lines)
             waiting (filter (comp seq :waits) (concat (:blocks snapshot) (:threads snapshot)))]
-        {:headline (headline (counts look growth) (:was-off? snapshot))
+        {:headline (headline (counts look growth) (:threads snapshot) (:was-off? snapshot))
          :unproven (or unproven
                        (when (:was-off? snapshot)
                          (str "The inspector of this process was off until this console started. It sees a block after the block's next step; "

@@ -21,9 +21,11 @@
     (is (= "stuck" (:state (rows/row (:index l) (first (filter :stuck? (:blocks (:snapshot l))))))))))
 
 (deftest overview-without-findings
-  (is (= "Nothing looks wrong." (:headline (overview/overview @ten [] (constantly nil)))))
+  (is (= "No problem found." (:headline (overview/overview @ten [] (constantly nil)))))
   (is (= "The inspector sees no blocks." (:headline (overview/overview (look {}) [] (constantly nil)))))
-  (is (= "Nothing looks wrong in what is seen so far." (:headline (overview/overview (look {:was-off? true :blocks [{:id 1 :state :running}]}) [] (constantly nil)))))
+  (is (= "No problem found in what is seen so far." (:headline (overview/overview (look {:was-off? true :blocks [{:id 1 :state :running}]}) [] (constantly nil)))))
+  (is (= "No problem found. 2 threads wait, the longest for 1 min 28 s."
+         (:headline (overview/overview (look {:threads [{:name "a" :tid 1 :since-ms 88000} {:name "b" :tid 2}]}) [] (constantly nil)))))
   (is (= "Nothing is known to be wrong; see the note."
          (:headline (overview/overview (look {:blocks [{:id 1 :state :running :since-ms 2000 :on {:name "w" :tid 7 :state :waiting}}]}) [] (constantly nil)))))
   (is (re-find #"was off until this console started" (:unproven (overview/overview (look {:was-off? true}) [] (constantly nil)))))
