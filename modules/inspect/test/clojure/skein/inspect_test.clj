@@ -335,6 +335,10 @@
     (a/close! requests)
     (run! await-port [inner outer])))
 
+(def ^:private more
+  "What why says last if nobody is known."
+  " ./skein ps PID --heap may prove that nothing can. jcmd PID Thread.dump_to_file FILE lists all threads.")
+
 (deftest why-follows-a-scope-to-its-children
   (let [snapshot (fn snapshot [& children]
                    {:skein/snapshot 1
@@ -344,7 +348,8 @@
                     :scopes [{:id 9 :body {:block 1} :children (vec children)}]})
         why (fn why [& children] ((juxt :ends (comp (partial mapv :id) :chain) :says) (inspect/why (apply snapshot children) 1)))]
     (is (= [:nobody [1 2] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for scope-9."
-                               " go-2, orders.clj:5 (<! stock), has waited 0.9 s for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may.")]
+                               " go-2, orders.clj:5 (<! stock), has waited 0.9 s for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may."
+                               more)]
            (why {:block 2})))
     (is (= [:several [1] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for scope-9."
                               " The scope ends when its children have ended: go-2, thread worker.")]
@@ -392,7 +397,8 @@
 (deftest why-explains-all-threads-of-a-name
   (let [thread (fn thread [tid channel] {:name "skein-worker-0" :tid tid :waits [{:op :take :channel channel}]})]
     (is (= [(str "thread skein-worker-0, waits for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may."
-                 " thread skein-worker-0, waits for chan-9. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may.")
+                 " thread skein-worker-0, waits for chan-9. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may."
+                 more)
             [30]]
            ((juxt :says (comp (partial map :tid) :chain))
             (inspect/why {:skein/snapshot 1 :blocks [] :channels [] :scopes [] :threads [(thread 30 8) (thread 31 9)]} "skein-worker-0"))))))
@@ -407,7 +413,7 @@
                             1)))]
     (is (= [:timer "go-1, waits for chan-8. The deadline of its scope is in 2.0 s."] (why {:remaining-ms 2000})))
     (doseq [scope [{} {:remaining-ms 0 :cancelled? true}]]
-      (is (= [:nobody "go-1, waits for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may."] (why scope)) scope))))
+      (is (= [:nobody (str "go-1, waits for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may." more)] (why scope)) scope))))
 
 (deftest the-graph-has-waits-and-results
   (let [c (chan), inner (go (<! c)), outer (go (<! inner))

@@ -109,7 +109,8 @@
   "Returns why the block, thread or channel that the texts call `x` waits. If several threads have that name, as a worker's next
   thread does, the sentences are on all of them."
   [{:keys [threads channels] :as snapshot} ix x]
-  (let [called? (fn called? [name] (#{x (str "thread " x)} name))
+  (let [x (str/replace x #" \([^()]*\)$" "") ; as ps prints it: chan-3 (0/1)
+        called? (fn called? [name] (#{x (str "thread " x)} name))
         found (filter (fn it [{:keys [name tid]}] (called? (words/thread-name name tid))) threads)
         scope (some->> (re-matches #"scope-(\d+)" x) second parse-long (get (:scopes ix)))
         channel (some (fn it [c] (when (= x (words/channel-label c)) (:id c))) channels)]
@@ -130,9 +131,14 @@
   (shape/index (cond-> snapshot
                  heap (update :blocks into (map (fn stuck [b] (assoc b :stuck? true))) (:blocks collected)))))
 
-(defn why
-  "Returns why `x` waits, see `skein.inspect/why`."
-  [snapshot x]
+(defn- with-pointer
+  "Returns a report; where nobody is known to end the wait, with the commands that may show more."
+  [{:keys [heap]} {:keys [ends] :as report}]
+  (cond-> report
+    (and (= :nobody ends) (not heap))
+    (update :says str " ./skein ps PID --heap may prove that nothing can. jcmd PID Thread.dump_to_file FILE lists all threads.")))
+
+(defn- of-any [snapshot x]
   (let [ix (index snapshot)
         made-by (when (instance? Port x) (.block ^Port x))]
     (cond
@@ -145,6 +151,11 @@
       :else (error/fail! :skein/no-such-block
                          (str "why takes a block's number, a name that a dump has, a channel or a thread, but got " (error/preview x) ".")
                          {:block (error/preview x)}))))
+
+(defn why
+  "Returns why `x` waits, see `skein.inspect/why`."
+  [snapshot x]
+  (with-pointer snapshot (of-any snapshot x)))
 
 (defn graph
   "Returns {:nodes :edges} of a snapshot, see `skein.inspect/graph`."
