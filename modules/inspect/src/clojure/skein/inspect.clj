@@ -185,8 +185,8 @@
   "Returns the channels in which a block or thread waits, and those with a label, as maps:
 
   - :id            a number
-  - :kind          :chan, :timeout, :result of a block, :future, or :scope for the one in which the body of a scope waits for its children
-  - :label         see `label!`
+  - :kind          :chan, :timeout, :limiter of skein.async.limit, :result of a block, :future, or :scope for the one in which the body of a scope waits for its children
+  - :label         see `label!`; for a limiter without one, its name
   - :buffer        {:type :count :capacity}
   - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, with a :block that blocks that thread,
                    {:callback name}, or {:older site} for a block that was parked before the inspector was switched on

@@ -83,7 +83,7 @@
   (or (deadline ix block)
       (some (fn one [{:keys [channel foreign]}]
               (let [{:keys [kind closed?] :or {kind :chan}} (channels channel)]
-                (or foreign (not (#{:chan :result :scope} kind)) (and (= :chan kind) closed?))))
+                (or foreign (not (#{:chan :limiter :result :scope} kind)) (and (= :chan kind) closed?))))
             (:waits block))))
 
 (defn- helpers-of-stuck [ix helpers-of {:keys [waits] :as block} since-ms]

@@ -18,7 +18,7 @@
    (java.lang.management ManagementFactory ThreadInfo ThreadMXBean)
    (java.util ArrayList Comparator HashMap IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
-   (skein.rt Callback Channel Frame Port SourceChannel Waiter World)
+   (skein.rt Callback Channel Frame Port SourceChannel UnlimitedChannel Waiter World)
    (skein.rt.schedule Scheduler Timeout)
    (skein.rt.watch Failures Failures$Uncaught)))
 
@@ -101,12 +101,19 @@
     (party-of who)
     {:callback (callback-name w)}))
 
+(defn- limiter
+  "Returns the description of a limiter of skein.async.limit, {:name :limit} or {:name :rate}, or nil for another channel."
+  [c]
+  (when (instance? UnlimitedChannel c)
+    (let [label (.label ^UnlimitedChannel c)]
+      (when (and (map? label) (some label [:limit :rate])) label))))
+
 (defn- kind [c]
   (condp instance? c
     Timeout :timeout
     Port :result
     SourceChannel :future
-    :chan))
+    (if (limiter c) :limiter :chan)))
 
 (defn- parties
   "Returns a `party` for each of the waiters; mostly there are none."
@@ -116,7 +123,7 @@
 (defn- channel [scope? ^View view]
   (let [^Channel c (.channel view)
         ^Entry block (when (instance? Port c) (.block ^Port c))
-        label (ChannelNames/label c)
+        label (or (ChannelNames/label c) (some-> (:name (limiter c)) str))
         buffer (.buffer c)]
     (cond-> {:id (.id view) :kind (if (scope? (.id view)) :scope (kind c)) :closed? (.isClosed c)
              :takes (parties (.takes view)) :puts (parties (.puts view))}

@@ -61,9 +61,11 @@
   "Returns what a channel is called, and how full its buffer is."
   [{:keys [kind buffer] :as channel}]
   (let [{:keys [count capacity]} (when (not= :result kind) buffer)]
-    (if count
+    (cond
+      (and count (= :limiter kind)) (str (channel-label channel) " (" (- (long capacity) (long count)) " of " capacity " in use)")
+      count
       (str (channel-label channel) " (" count (when capacity (str "/" capacity)) (when (= count capacity) " full") ")")
-      (channel-label channel))))
+      :else (channel-label channel))))
 
 (defn thread-name
   "Returns the name of a thread. If it has none, like most virtual threads, its number is the name. All virtual threads of Skein
@@ -91,7 +93,8 @@
   [{:keys [channels]} {:keys [op channel foreign latch lock held-by]}]
   (str (if (= :put op) "to put on " "for ")
        (cond
-         channel (channel-name (channels channel {:id channel}))
+         channel (let [{:keys [kind] :as c} (channels channel {:id channel})]
+                   (str (when (and (= :limiter kind) (not= :put op)) "a permit of ") (channel-name c)))
          latch latch
          lock (str lock ", which " (waiting-party held-by) " holds")
          :else (str "a port of another kind, " foreign))))

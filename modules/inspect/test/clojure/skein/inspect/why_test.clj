@@ -3,7 +3,8 @@
   "Chains of waits through the blocks of Skein itself."
   (:require
    [clojure.test :refer [deftest is use-fixtures]]
-   [skein.async :as a :refer [<! >! chan go go-loop]]
+   [skein.async :as a :refer [<! <!! >! chan go go-loop]]
+   [skein.async.limit :as limit]
    [skein.deadline :refer [await-port]]
    [skein.inspect :as inspect]
    [skein.inspect.watched :as watched]
@@ -63,7 +64,7 @@
         waits (go (<! out))
         {:keys [says ends]} (watched/eventually #(let [w (inspect/why waits)] (when (re-find #"runs, at why_test" (:says w)) w)))]
     (is (= :nobody ends))
-    (is (re-find #"\. Judging by their locals, no parked block could end that\. 1 other block runs, at why_test\.clj[^.]*\. The inspector does not see its locals, so it could end any of these waits\. Code that"
+    (is (re-find #"\. Judging by their locals, no parked block could end that\. 1 other block runs, at why_test\.clj[^.]*\. The inspector does not see its locals, so it could end any of these waits\. Code that .*, still may\. \./skein ps PID --heap may prove"
                  says))
     (let [says (:says (inspect/why (update (inspect/snapshot) :blocks conj {:id 1 :state :parked :holds (vec (keep (comp :channel first :waits) (inspect/blocks)))})
                                    waits))]
@@ -71,6 +72,18 @@
     (.countDown stop)
     (run! a/close! [jobs out])
     (run! await-port (conj ports waits))))
+
+(deftest why-names-the-limiter-whose-permit-is-missing
+  (let [two (limit/concurrency-limiter {:n 2 :name "acme at once"}), rate (limit/rate-limiter {:rate 1e-9 :name "acme"})
+        permits [(<!! two) (<!! two)], _ (<!! rate)
+        ports [(a/thread (limit/release! (<!! two))) (go (<! rate))]]
+    (watched/eventually #(and (seq (inspect/threads)) (some (comp seq :waits) (inspect/blocks {:op :take}))))
+    (is (re-find #"waits for a permit of acme at once \(2 of 2 in use\) for" (with-out-str (inspect/dump))))
+    (is (re-find #", has waited \d\.\d s for a permit of acme\. " (watched/eventually #(re-find #".* for a permit of acme\. .*" (:says (inspect/why (peek ports)))))))
+    (is (re-find #"^acme at once \(2 of 2 in use\): thread \S+ waits to take" (:says (inspect/why "acme at once (2 of 2 in use)"))))
+    (run! limit/release! permits)
+    (a/close! rate)
+    (run! await-port ports)))
 
 (deftest a-block-that-waits-for-a-promise-is-blocked
   (let [p (promise), port (go (inc (long @p)))
