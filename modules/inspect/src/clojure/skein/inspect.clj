@@ -185,12 +185,13 @@
   "Returns the channels in which a block or thread waits, and those with a label, as maps:
 
   - :id            a number
-  - :kind          :chan, :timeout, :limiter of skein.async.limit, :result of a block, :future, or :scope for the one in which the body of a scope waits for its children
+  - :kind          :chan, :timeout, :limiter of skein.async.limit, :result of a block or thread, :future, or :scope for the one in which the body of a scope waits for its children
   - :label         see `label!`; for a limiter without one, its name
   - :buffer        {:type :count :capacity}
   - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, with a :block that blocks that thread,
                    {:callback name}, or {:older site} for a block that was parked before the inspector was switched on
   - :closed?       whether it is closed
+  - :thread        for the result of a `thread` or `io-thread`, the thread: {:thread name :tid :state :site}
   - :block         for a result, the block; :collected? is true if that block can never end
   - :remaining-ms  for a timeout"
   ([] (channels (snapshot)))
@@ -252,7 +253,7 @@
   - :timer      a timer will end it, or, outside of a `shield`, the deadline of a scope
   - :cycle      the chain returns to an earlier member
   - :several    several blocks could end the last wait, or children of a scope that the chain does not follow
-  - :moves      the block that could end it runs or is ready
+  - :moves      the block or thread that could end it runs, is ready, or waits outside of channels
   - :collected  the block that should end it was garbage. A heap file still has that block, and the chain goes on"
   ([x] (why (snapshot) x))
   ([snapshot x] (why/why (check-snapshot snapshot) x)))
@@ -262,7 +263,7 @@
 
   - :take :put  from a block or thread to the channel in which it waits
   - :lock       from a thread to the one that holds the lock for which it waits
-  - :makes      from a channel to the block whose result it is
+  - :makes      from a channel to the block or thread whose result it is
   - :child      from a scope whose end something waits for, to each of its children
   - :holds      from a block to a channel in its locals"
   ([] (graph (snapshot)))

@@ -14,7 +14,7 @@
   (:import
    (java.util.concurrent Executor Executors ThreadFactory)
    (java.util.concurrent.atomic AtomicLong)
-   (skein.rt Callback Channel)
+   (skein.rt Callback Channel Hooks)
    (skein.rt.schedule Scheduler)
    (skein.rt.scope Child)
    (skein.rt.watch Failures)))
@@ -66,6 +66,7 @@
         f (bound-fn* f)
         child? (Child/here)]
     (exec (fn run []
+            (Hooks/makes c)
             (try (let [v (f)]
                    (when (some? v) (port/>!! c v))
                    v)
@@ -74,7 +75,7 @@
                      (Failures/uncaught t)) ; first, because its taker gets nil and may then read the exception
                    (.close c t)
                    (throw t))
-                 (finally (port/close! c))))
+                 (finally (port/close! c) (Hooks/made c))))
           (fn unbegun [t] (.close c ^Throwable t))
           workload)
     c))

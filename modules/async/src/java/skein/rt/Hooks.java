@@ -76,6 +76,18 @@ public final class Hooks {
         return hooks == null || hooks.worlds && World.current() != null ? null : hooks.inspector;
     }
 
+    /** Tells the inspector that the current thread runs code whose result {@code port} gets. */
+    public static void makes(Channel port) {
+        Inspector inspector = inspectorOfThreads();
+        if (inspector != null) inspector.makes(port);
+    }
+
+    /** Tells the inspector that the code whose result {@code port} gets has ended. */
+    public static void made(Channel port) {
+        Inspector inspector = inspectorOfThreads();
+        if (inspector != null) inspector.made(port);
+    }
+
     /** Tells the probes that {@code frame}, or a callback if null, held up its worker on {@code thread}. */
     public static void handedOff(Frame frame, Thread thread) {
         Hooks hooks = installed;

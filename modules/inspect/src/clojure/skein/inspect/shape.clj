@@ -48,9 +48,16 @@
         makers (if-some [scope (scopes channel)]
                  (map :block (:children scope))
                  (when (= :take op) (some-> (:block c) list)))]
-    (if makers
-      (if (every? blocks makers) (set makers) #{}) ; without one, nobody knows who could end it
-      (set/difference (set (holders channel)) (same-side c op)))))
+    (cond
+      (and (:thread c) (= :take op)) #{}
+      makers (if (every? blocks makers) (set makers) #{}) ; without one, nobody knows who could end it
+      :else (set/difference (set (holders channel)) (same-side c op)))))
+
+(defn makers
+  "Returns the threads for whose results `party` waits, as in the snapshot's :threads or {:name :tid :site :state :waits []}."
+  [{:keys [channels threads]} party]
+  (for [{:keys [op channel]} (:waits party), :let [{:keys [thread tid] :as maker} (:thread (channels channel))] :when (and maker (= :take op))]
+    (or (threads tid) (assoc (select-keys maker [:tid :site :state]) :name thread :waits []))))
 
 (defn hopeless?
   "Returns whether a wait is for the result of a block that was collected, so that it never comes. A block that is among those of

@@ -120,7 +120,22 @@
   [^List waiters]
   (if (.isEmpty waiters) [] (into [] (keep party) waiters)))
 
-(defn- channel [scope? ^View view]
+(defn place
+  "Returns the innermost place of a stack that is not in the machinery of Clojure or Skein, or nil."
+  [stack]
+  (when-some [^StackTraceElement e (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) stack))]
+    {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
+
+(defn- makers
+  "Returns {view thread} for the channels that get the results of threads: {:thread name :tid n :state :site}."
+  [^Registry registry views]
+  (into {} (comp (keep (fn of [^View v] (when-some [t (.maker registry (.channel v))] [v t])))
+                 (take max-stacks)
+                 (map (fn made-by [[v ^Thread t]]
+                        [v (assoc (party-of t) :state (keyword (.toLowerCase (str (.getState t)))) :site (place (.getStackTrace t)))])))
+        views))
+
+(defn- channel [scope? makers ^View view]
   (let [^Channel c (.channel view)
         ^Entry block (when (instance? Port c) (.block ^Port c))
         label (or (ChannelNames/label c) (some-> (:name (limiter c)) str))
@@ -128,6 +143,7 @@
     (cond-> {:id (.id view) :kind (if (scope? (.id view)) :scope (kind c)) :closed? (.isClosed c)
              :takes (parties (.takes view)) :puts (parties (.puts view))}
       label (assoc :label label)
+      (makers view) (assoc :kind :result, :thread (makers view))
       buffer (assoc :buffer (describe/buffer buffer))
       block (assoc :block (.id block))
       (and block (= Entry$Fate/COLLECTED (.fate block))) (assoc :collected? true)
@@ -201,12 +217,6 @@
 (def ^:const ^:private long-step-ms
   "How long a step must have run before the place of its thread is read."
   500)
-
-(defn place
-  "Returns the innermost place of a stack that is not in the machinery of Clojure or Skein, or nil."
-  [stack]
-  (when-some [^StackTraceElement e (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) stack))]
-    {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
 
 (defn- state-of
   "Returns the state of a thread whose stack was read between the states `before` and `after`. A thread that waits for one of Skein's
@@ -385,7 +395,7 @@
        :at-ms (System/currentTimeMillis)
        :blocks (mapv (partial block now seen views) asked)
        :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
-       :channels (mapv (partial channel (into #{} (map :id) scopes)) ordered)
+       :channels (mapv (partial channel (into #{} (map :id) scopes) (makers registry ordered)) ordered)
        :scopes scopes
        :folds (vec (folds))
        :failures (failures)

@@ -23,6 +23,7 @@
     (keep threads [holder])
     (distinct
       (concat (map blocks (shape/helpers ix party))
+              (shape/makers ix party)
               (map (fn child [{:keys [block tid]}] (or (blocks block) (threads tid))) (shape/children ix party))))))
 
 (defn- follow
@@ -132,11 +133,14 @@
                  heap (update :blocks into (map (fn stuck [b] (assoc b :stuck? true))) (:blocks collected)))))
 
 (defn- with-pointer
-  "Returns a report; where nobody is known to end the wait, with the commands that may show more."
-  [{:keys [heap]} {:keys [ends] :as report}]
-  (cond-> report
-    (and (= :nobody ends) (not heap))
-    (update :says str " ./skein ps PID --heap may prove that nothing can. jcmd PID Thread.dump_to_file FILE lists all threads.")))
+  "Returns a report; where it ends at something that the snapshot does not show, with the commands that may show more."
+  [{:keys [heap]} {:keys [ends chain] :as report}]
+  (let [{:keys [tid state stuck?]} (peek chain)
+        more (cond
+               (or heap stuck?) nil
+               (= :nobody ends) " ./skein ps PID --heap may prove that nothing can."
+               (and (= :moves ends) tid (#{:waiting :timed_waiting :blocked} state)) " ./skein ps PID --heap may show for what.")]
+    (cond-> report more (update :says str more " jcmd PID Thread.dump_to_file FILE lists all threads."))))
 
 (defn- of-any [snapshot x]
   (let [ix (index snapshot)
@@ -171,6 +175,7 @@
                 (mapcat (fn of [t] (waits [:thread (:tid t)] t)) threads)
                 (for [t threads, {:keys [held-by]} (:waits t) :when held-by] [[:thread (:tid t)] [:thread (:tid held-by)] :lock])
                 (for [{:keys [id block]} channels :when block] [[:channel id] [:block block] :makes])
+                (for [{:keys [id thread]} channels :let [maker [:thread (:tid thread)]] :when (nodes maker)] [[:channel id] maker :makes])
                 (for [{:keys [id children]} scopes, {:keys [block tid]} children
                       :let [scope [:channel id], child (if block [:block block] [:thread tid])]
                       :when (and (nodes scope) (nodes child))]

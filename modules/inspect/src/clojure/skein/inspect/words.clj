@@ -49,11 +49,24 @@
   (on-one-line
     (str (some-> file (str/replace #".*[/\\]" "")) (when (and line (pos? (long line))) (str ":" line)) (when form (str " " form)))))
 
+(defn thread-name
+  "Returns the name of a thread. If it has none, like most virtual threads, its number is the name. All virtual threads of Skein
+  have one name, so their number follows it. `tid` is nil if the number is not known.
+
+      [(thread-name \"\" 31) (thread-name \"skein-virtual\" 32)]
+      ;=> [\"thread 31\" \"thread skein-virtual-32\"]"
+  [name tid]
+  (cond
+    (not (str/blank? name)) (str "thread " (on-one-line name) (when (and tid (= "skein-virtual" name)) (str "-" tid)))
+    tid (str "thread " tid)
+    :else "a thread without a name"))
+
 (defn channel-label
   "Returns what a channel is called: its label, its block or its number."
-  [{:keys [label kind id block]}]
+  [{:keys [label kind id block thread]}]
   (cond
     label (on-one-line (str label))
+    thread (str "the result of " (thread-name (:thread thread) (:tid thread)))
     block (str "the result of " (block-name block))
     :else (str (name (or kind :chan)) "-" id)))
 
@@ -66,18 +79,6 @@
       count
       (str (channel-label channel) " (" count (when capacity (str "/" capacity)) (when (= count capacity) " full") ")")
       :else (channel-label channel))))
-
-(defn thread-name
-  "Returns the name of a thread. If it has none, like most virtual threads, its number is the name. All virtual threads of Skein
-  have one name, so their number follows it. `tid` is nil if the number is not known.
-
-      [(thread-name \"\" 31) (thread-name \"skein-virtual\" 32)]
-      ;=> [\"thread 31\" \"thread skein-virtual-32\"]"
-  [name tid]
-  (cond
-    (not (str/blank? name)) (str "thread " (on-one-line name) (when (and tid (= "skein-virtual" name)) (str "-" tid)))
-    tid (str "thread " tid)
-    :else "a thread without a name"))
 
 (defn waiting-party
   "Returns the name of the block, thread or callback that waits in a channel."
@@ -199,6 +200,7 @@
       (some :held-by waits) (str (waiting-party (some :held-by waits)) " is not known to wait.")
       (seq (shape/helpers ix block)) (judged ix block chain)
       (shape/deadline ix block) (str "The deadline of its scope is in " (duration (shape/deadline ix block)) ".")
+      (seq (shape/makers ix block)) (str (str/join ", " (map who (take 5 (shape/makers ix block)))) " could end that.")
       (some :foreign waits) "It is not known what could end that."
       :else (judged ix block chain))))
 

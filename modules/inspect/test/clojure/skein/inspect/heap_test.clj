@@ -88,7 +88,8 @@
   {"(>! x 2)" 2, "(>! y 2)" 2, "(>! mine :ring)" 8})
 
 (defn- proven [text]
-  (frequencies (map second (re-seq #"PROVEN  go-\d+, NO_SOURCE_FILE:\d+ (\(.*?\)), waits" text))))
+  (reduce (fn count-in [n [_ form more]] (update n form (fnil + 0) (inc (long (or (some-> more parse-long) 0)))))
+          {} (re-seq #"PROVEN  go-\d+, NO_SOURCE_FILE:\d+ (\(.*?\)), waits.*?(?:The same goes for (\d+) more|\n)" text)))
 
 (defn- threads [text]
   (mapv second (re-seq #"PROVEN  thread (\S+?),? " text)))

@@ -73,6 +73,19 @@
     (run! a/close! [jobs out])
     (run! await-port (conj ports waits))))
 
+(deftest why-follows-the-result-of-a-thread
+  (let [gate (CountDownLatch. 1), c (chan)
+        ports [(a/thread (.await gate) 1) (a/io-thread (<!! c))]
+        waits (mapv (fn wait [port] (go (<! port))) ports)
+        said (fn said [port pattern] (is (watched/eventually #(re-find pattern (:says (inspect/why port))))))]
+    (said (waits 0) #" for the result of thread async-mixed-\d+\. thread async-mixed-\d+, why_test\.clj:\d+ [^,]*, is waiting\. \./skein ps PID --heap may show for what\. jcmd PID")
+    (said (waits 1) #" for the result of (thread \d+)\. \1, why_test\.clj:\d+ [^,]*, has waited \d\.\d s for chan-\d+\. Judging")
+    (is (some (fn made [[_ [to] what]] (= [:thread :makes] [to what])) (:edges (inspect/graph))))
+    (.countDown gate)
+    (a/close! c)
+    (run! await-port waits)
+    (is (= [] (filter :thread (inspect/channels))))))
+
 (deftest why-names-the-limiter-whose-permit-is-missing
   (let [two (limit/concurrency-limiter {:n 2 :name "acme at once"}), rate (limit/rate-limiter {:rate 1e-9 :name "acme"})
         permits [(<!! two) (<!! two)], _ (<!! rate)

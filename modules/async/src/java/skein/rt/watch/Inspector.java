@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt.watch;
 
+import skein.rt.Channel;
 import skein.rt.Frame;
 import skein.rt.Hooks;
 import skein.rt.Waiter;
@@ -19,4 +20,10 @@ public interface Inspector {
 
     /** The thread of {@code waiter} continues. */
     void goesOn(Waiter waiter);
+
+    /** The current thread runs code whose result {@code port} gets. */
+    void makes(Channel port);
+
+    /** The code whose result {@code port} gets has ended. */
+    void made(Channel port);
 }

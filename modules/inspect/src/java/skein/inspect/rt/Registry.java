@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import skein.rt.Channel;
 import skein.rt.Frame;
 import skein.rt.Hooks;
 import skein.rt.Lock;
@@ -33,8 +34,8 @@ import skein.rt.watch.Note;
  *
  * <ul>
  *   <li>RG1 No object here holds a frame. A frame's own note holds the ports of its last operation, and for an alts the
- *       values to put, until the next operation, the next step or the end of the block. The record of a waiting thread holds
- *       only what that thread holds too, and is removed when the wait ends.
+ *       values to put, until the next operation, the next step or the end of the block. The records of a waiting thread, and of
+ *       one that makes a result, hold only what that thread holds too, and are removed when the wait or the code ends.
  *   <li>RG2 An entry is in the list of its stripe if and only if its fate is LIVES.
  *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it while it was in its list. The end of a block takes
  *       the entry out of the list while the frame is in use: a frame that ends reads its port and what can be cancelled of it
@@ -142,6 +143,7 @@ public final class Registry implements Inspector, Runnable {
     private final Stripe[] stripes = new Stripe[STRIPES];
     private final ReferenceQueue<Frame> cleared = new ReferenceQueue<>();
     private final Map<Waiter, Waiting> threads = new ConcurrentHashMap<>();
+    private final Map<Channel, Thread> makers = new ConcurrentHashMap<>();
     private final ArrayDeque<Entry> collected = new ArrayDeque<>(); // guarded by itself; the last KEPT
     private long collectedCount; // guarded by collected
     private volatile int tick; // written by the clock's thread
@@ -220,6 +222,7 @@ public final class Registry implements Inspector, Runnable {
             s.unlock();
         }
         threads.clear();
+        makers.clear();
         synchronized (collected) {
             collected.clear();
             collectedCount = 0;
@@ -239,6 +242,16 @@ public final class Registry implements Inspector, Runnable {
     @Override
     public void goesOn(Waiter waiter) {
         threads.remove(waiter);
+    }
+
+    @Override
+    public void makes(Channel port) {
+        makers.put(port, Thread.currentThread());
+    }
+
+    @Override
+    public void made(Channel port) {
+        makers.remove(port);
     }
 
     private Entry enter(Frame frame) {
@@ -397,6 +410,11 @@ public final class Registry implements Inspector, Runnable {
     /** Returns the threads that wait in channels. */
     public List<Waiting> waiting() {
         return new ArrayList<>(threads.values());
+    }
+
+    /** Returns the thread whose result the channel gets, or null. */
+    public Thread maker(Channel port) {
+        return makers.get(port);
     }
 
     /** Returns the port that a block waits for, or asked last since it ran: a vector if there are several, or null if it is not known. */
