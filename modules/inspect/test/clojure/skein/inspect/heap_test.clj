@@ -135,7 +135,7 @@
                  (str/trim (nth (run "why" (str edn) "awaits-a-deadlock") 1)))))
   (testing "why explains a block"
     (let [id (some #(when (= "(<! idle)" (:form (:site %))) (:id %)) (inspect/blocks snapshot))]
-      (is (re-find #"\(<! idle\), waits for chan-\d+\. Judging by their locals, no block could end that" (nth (run "why" (str edn) (str "go-" id)) 1))))
+      (is (re-find #"\(<! idle\), waits for chan-\d+\. Judging by their locals, no (?:parked )?block could end that" (nth (run "why" (str edn) (str "go-" id)) 1))))
     (is (re-find #"can never continue" (:says (inspect/why snapshot (:id (:block (first (inspect/deadlocks snapshot))))))))))
 
 ;; Checks RE1 and RE2.
