@@ -134,11 +134,7 @@ abstract class Engine extends World implements Executor {
 
     void serve(Stepper by, Task t) {
         current = t;
-        try {
-            by.step(t.work);
-        } catch (CancellationException e) { // of Skein's own code, as of a child that was cancelled before it began
-            if (!ending) throw e;
-        }
+        by.step(t.work);
         if (t.kind == Task.Kind.CALLBACK || t.kind == Task.Kind.TIMER) end(t);
     }
 
@@ -407,7 +403,8 @@ abstract class Engine extends World implements Executor {
         if (trace.keeps()) note(what, t, on, with == null ? null : print(with));
         t.threadOperation = operation;
         t.threadPort = on;
-        if (ending) ends(t);
+        if (ending && !(what.equals("at") && Threads.inSkeinsCode()))
+            ends(t); // a scope must learn that a child has ended
         if (ending) return;
         if (settings.points()) mayGiveWay(t);
         touches(on);

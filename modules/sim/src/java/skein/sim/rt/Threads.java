@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import skein.rt.Frame;
 import skein.rt.World;
+import skein.rt.watch.Failures;
 
 /**
  * The virtual threads of a simulation. The JDK calls {@link #execute} when one of them can run; the carrier runs its
@@ -174,6 +175,16 @@ final class Threads {
         if (t != null && t.thread != null) return t.thread;
         Server s = server;
         return t == null || s == null || s.serving != t ? carrier : s.thread;
+    }
+
+    /** Returns whether Skein's own code, and not the program's, has called the simulation. */
+    static boolean inSkeinsCode() {
+        return StackWalker.getInstance()
+                .walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
+                        .filter(c -> !c.matches("(java|clojure|skein\\.sim\\.(rt|wrap))[.$].*"))
+                        .findFirst()
+                        .map(Failures::isMachinery)
+                        .orElse(false));
     }
 
     // The outside
