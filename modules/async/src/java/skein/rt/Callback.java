@@ -12,7 +12,8 @@ import skein.rt.watch.Failures;
 /** The waiter behind {@code put!}, {@code take!} and {@code do-alts}: a function of the result. */
 public final class Callback extends Waiter implements Runnable {
     static {
-        // Callbacks nested in each other may overflow the stack. A class that is first used at that depth stays unusable.
+        // Callbacks nested in each other may overflow the stack. A class that is first used at that depth stays
+        // unusable.
         Scheduler.workers();
         World.current();
         Failures.last();
