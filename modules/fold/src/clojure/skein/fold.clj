@@ -42,12 +42,21 @@
         (check-part :complete (:complete f) "one argument" ifn?)
         f)
     (arity/function? f) {:combine f, :step f}
+    (and (map? f) (seq f) (run/options? f))
+    (error/fail! :skein/bad-fold
+                 (str "No fold follows the options " (error/preview f) ". The call is (fold options f coll).")
+                 {:fold f})
     :else (error/fail! :skein/bad-fold
                        (str "A fold must be a map with :step, :combine and :identity, or a function that is both step and combine, but is "
                             (error/preview f) ". Options come first: (fold options f coll).")
                        {:fold f})))
 
 (defn- run [opts f coll]
+  (when (arity/function? opts)
+    (error/fail! :skein/bad-xform
+                 (str "The first argument of fold is " (error/preview opts) ", and a fold follows it. A transducer goes into the fold, "
+                      "as in (fold (through (map inc) sum) coll), or before combine and step: (fold xform combine step coll).")
+                 {:xform opts}))
   (let [f (fold-value f)]
     (parts/completed f (run/run opts f coll))))
 
@@ -82,6 +91,8 @@
 
       (fold {:parallelism 4} (through (filter odd?) (into [])) (range 10))
       ;=> [1 3 5 7 9]"
+  {:arglists '([f coll] [opts f coll] [combine step coll] [xform combine step coll] [opts combine step coll]
+               [opts xform combine step coll])}
   ([f coll] (run nil f coll))
   ([combine step coll]
    (if (or (map? combine) (map? step))

@@ -33,6 +33,11 @@
    :pool [#(instance? Executor %) "a java.util.concurrent.Executor"]
    :on-progress [ifn? "a function of one argument"]})
 
+(defn options?
+  "Returns whether all keys of the map `m` are options of a fold."
+  [m]
+  (every? #(contains? known %) (keys m)))
+
 (defn- not-taken
   "Returns a text that says what is wrong with `f`, which should be a function of `arguments`, also a text."
   [f arguments]
@@ -51,7 +56,8 @@
                  {:combine combine}))
   (when-not (arity/takes? step 2)
     (error/fail! :skein/bad-step
-                 (str "The fold's step is " (not-taken step "two arguments") ". It takes the value so far and an element.")
+                 (str "The fold's step is " (not-taken step "two arguments") ". It takes the value so far and an element. Options come "
+                      "first: (fold options f coll).")
                  {:step step})))
 
 (defn check-xform

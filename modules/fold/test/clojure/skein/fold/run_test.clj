@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.run-test
   (:require
+   [clojure.string :as str]
    [clojure.test :refer [deftest is]]
    [skein.deadline :refer [within-deadline]]
    [skein.fold :as fold]
@@ -47,6 +48,16 @@
          (error-of #(fold/fold {:pool 7} + + xs)) (error-of #(fold/fold [:grain 2] fold/sum xs))
          (error-of #(fold/explain [:grain 2] fold/sum xs)) (error-of #(fold/explain {:trace true} fold/sum xs))))
   (is (= {:skein/error :skein/not-foldable, :class "java.lang.Long", :value "7"} (data-of #(fold/fold + + 7)))))
+
+(deftest a-refused-call-names-the-right-order-of-arguments
+  (doseq [[f error advice]
+          [[#(fold/fold (map inc) fold/sum xs) :skein/bad-xform "(fold (through (map inc) sum) coll)"]
+           [#(fold/fold + xs {:parallelism 2}) :skein/bad-step "Options come first"]
+           [#(fold/fold {:parallelism 2} xs) :skein/bad-fold "No fold follows the options {:parallelism 2}"]
+           [#(fold/fold fold/sum {:parallelism 2} xs) :skein/bad-fold "The call is (fold options f coll)"]]
+          :let [thrown (is (thrown? ExceptionInfo (f)))]]
+    (is (= error (:skein/error (ex-data thrown))))
+    (is (str/includes? (ex-message thrown) advice))))
 
 (defrecord ^:private Opened [count])
 (extend-protocol source/Source
