@@ -4,6 +4,7 @@
   `what` names the argument, as \"from of pipe\" does. Other checks are in skein.impl.check."
   {:no-doc true}
   (:require
+   [clojure.string :as str]
    [skein.impl.check :as check]
    [skein.impl.late :as late])
   (:import
@@ -11,22 +12,31 @@
 
 (set! *warn-on-reflection* true)
 
-(defn- port [what value ok? wanted]
+(defn port
+  "Returns `value`, or throws :skein/not-a-port unless `ok?`. `wanted` says what it must be; for a channel of core.async, the
+  message says how to use one."
+  [what value ok? wanted]
+  (check/that :skein/not-a-port what value ok?
+              (if (some-> (class value) .getName (str/starts-with? "clojure.core.async.impl.channels."))
+                (str wanted " (a channel of core.async: load skein.async.coexist)")
+                wanted)))
+
+(defn- checked [what value fits? wanted]
   (if (instance? Channel value)
     value
-    (check/that :skein/not-a-port what value (ok? value) wanted)))
+    (port what value (fits? value) wanted)))
 
 (defn source
   "Returns `value`, which must be a port to take from."
   [what value]
-  (port what value late/source? "a channel to take from"))
+  (checked what value late/source? "a channel to take from"))
 
 (defn target
   "Returns `value`, which must be a port to put on."
   [what value]
-  (port what value late/target? "a channel to put on"))
+  (checked what value late/target? "a channel to put on"))
 
 (defn closeable
   "Returns `value`, which must be a port that can be closed."
   [what value]
-  (port what value late/closeable? "a channel"))
+  (checked what value late/closeable? "a channel"))

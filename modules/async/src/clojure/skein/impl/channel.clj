@@ -10,6 +10,7 @@
   The other direction, foreign handlers on Skein's channels, is in skein.impl.protocols."
   {:no-doc true}
   (:require
+   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.protocols :as impl])
   (:import
@@ -68,10 +69,10 @@
   (try
     (impl/take! port handler)
     (catch IllegalArgumentException e
-      (check/that :skein/not-a-port "The port of a take" port (satisfies? impl/ReadPort port)
-                  (if (or (instance? IDeref port) (instance? Future port) (instance? CompletionStage port))
-                    "a channel (take from a future by deref, or load skein.async.interop)"
-                    "a channel"))
+      (argument/port "The port of a take" port (satisfies? impl/ReadPort port)
+                     (if (or (instance? IDeref port) (instance? Future port) (instance? CompletionStage port))
+                       "a channel (take from a future by deref, or load skein.async.interop)"
+                       "a channel"))
       (throw e))))
 
 (defn- putting
@@ -80,8 +81,8 @@
   (try
     (impl/put! port value handler)
     (catch IllegalArgumentException e
-      (check/that :skein/not-a-port "The port of a put" port (satisfies? impl/WritePort port)
-                  "a channel, which comes before the value")
+      (argument/port "The port of a put" port (satisfies? impl/WritePort port)
+                     "a channel, which comes before the value")
       (throw e))))
 
 (defn foreign-take

@@ -55,6 +55,20 @@
     (is (= "from of pipeline must be a channel to take from, but is #<function of clojure.core/map>."
            (message #(a/pipeline 1 c c (map inc)))))))
 
+(defn- channel-of-core-async
+  "Returns an object whose class has the name of a class of core.async."
+  []
+  (let [its-name 'clojure.core.async.impl.channels]
+    (try
+      (binding [*ns* (create-ns its-name)]
+        (eval '(do (clojure.core/deftype Unknown []) (Unknown.))))
+      (finally (remove-ns its-name)))))
+
+(deftest a-channel-of-core-async-is-refused-with-advice
+  (let [c (channel-of-core-async)]
+    (doseq [f [#(a/<!! c) #(a/>!! c 1) #(a/alts!! [c]) #(a/close! c) #(a/pipe c (a/chan))]]
+      (is (thrown-with-msg? clojure.lang.ExceptionInfo #"load skein.async.coexist" (f))))))
+
 (deftest wrong-hubs-are-refused
   (let [c (a/chan)]
     (refused-as :skein/not-a-hub
