@@ -34,9 +34,9 @@
   next value when all taps have accepted the last one. So the slowest tap limits the others: give
   it a buffer. A closed tap is removed. When all taps have gone, values are dropped.
 
-  Like core.async's. Differs: before its first tap it takes nothing. Values stay in the source's
-  buffer for that tap; if a put has to wait, the oldest value is dropped. To drop them all, give
-  the source no buffer, or tap and untap a channel at the start. The first value goes to all taps
+  Like core.async's. Differs: before its first tap it keeps only what fits into the source's
+  buffer, and drops the oldest values beyond that. To drop them all, give the source no buffer, or
+  tap and untap a channel at the start. The first value goes to all taps
   that are made before one of them has accepted it. A tap that is made after the
   source has closed closes at once. If a tap throws, because it has too many pending puts, the
   uncaught-exception handler gets the exception, and the other taps continue.
