@@ -345,22 +345,22 @@
   ^Semaphore [n]
   (Semaphore. (int (check/whole "n of semaphore" n 1 Integer/MAX_VALUE)) true))
 
-(defn- check-semaphore ^Semaphore [x]
+(defn- check-semaphore ^Semaphore [what x]
   (when (instance? Channel x)
     (error/fail! :skein/bad-semaphore
                  "This needs a semaphore, but is given a channel. For a limiter use with-permit of skein.async.limit."
                  {:argument "semaphore" :value (error/preview x)}))
-  (check/instance :skein/bad-semaphore "semaphore" x Semaphore "a semaphore"))
+  (check/instance :skein/bad-semaphore what x Semaphore "a semaphore"))
 
 (defn acquire
   "Takes a permit of the semaphore, and blocks until there is one; see `with-permit`."
   [semaphore]
-  (.acquire (check-semaphore semaphore)))
+  (.acquire (check-semaphore "semaphore of with-permit" semaphore)))
 
 (defn release
   "Gives a permit back to the semaphore; see `with-permit`."
   [semaphore]
-  (.release (check-semaphore semaphore)))
+  (.release (check-semaphore "semaphore of release" semaphore)))
 
 (defmacro with-permit
   "Takes a permit of `semaphore`, evaluates the body, and gives the permit back, even if the body

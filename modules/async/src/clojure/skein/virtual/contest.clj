@@ -34,12 +34,21 @@
       (try (.join t) true (catch InterruptedException _ false)) (recur more interrupted?)
       :else (recur left true))))
 
+(defn- check-function
+  "Returns `f`, an argument of the function `of`, or throws :skein/not-a-function. A collection can be called, but not without
+  arguments: it holds functions, or is a mistake."
+  [of f]
+  (check/that :skein/not-a-function (str "f of " of) f (and (ifn? f) (or (record? f) (not (coll? f))))
+              (if (coll? f) (str "a function (for a collection of functions use (apply " of " fs))") "a function")))
+
 (defn- contest
   "Starts `fs` and returns the result of `decide`, a function of `next-outcome`, which waits for
-  the next outcome. All threads have ended when this returns."
-  [fs decide]
+  the next outcome. All threads have ended when this returns.
+
+  of  the name of the public function, for messages"
+  [of fs decide]
   (let [outcomes (LinkedBlockingQueue.)
-        fs (mapv (fn check [f] (descriptors/explaining (check/function "each of the fs" f))) fs)
+        fs (mapv (fn check [f] (descriptors/explaining (check-function of f))) fs)
         threads (vec (map-indexed (partial contestant outcomes) fs))]
     (try
       (run! (fn start [^Thread t] (.start t)) threads)
@@ -49,9 +58,9 @@
 (defn race
   "Returns the value of the function that ends first, or throws its exception."
   [fs]
-  (contest fs (fn first-of-all [next-outcome]
-                (let [{:keys [value error]} (next-outcome)]
-                  (if error (throw (Failures/reached error)) value)))))
+  (contest "race" fs (fn first-of-all [next-outcome]
+                       (let [{:keys [value error]} (next-outcome)]
+                         (if error (throw (Failures/reached error)) value)))))
 
 (defn- with-suppressed
   "Returns the first of `errors`, with the others as its suppressed exceptions."
@@ -62,20 +71,20 @@
 (defn any
   "Returns the value of the first of `fs` that succeeds."
   [fs]
-  (contest fs (fn first-success [next-outcome]
-                (loop [errors []]
-                  (if (= (count errors) (count fs))
-                    (throw (Failures/reached (with-suppressed errors)))
-                    (let [{:keys [value error]} (next-outcome)]
-                      (if error (recur (conj errors error)) value)))))))
+  (contest "any" fs (fn first-success [next-outcome]
+                      (loop [errors []]
+                        (if (= (count errors) (count fs))
+                          (throw (Failures/reached (with-suppressed errors)))
+                          (let [{:keys [value error]} (next-outcome)]
+                            (if error (recur (conj errors error)) value)))))))
 
 (defn all
   "Returns a vector of the values of `fs`, or throws the first exception."
   [fs]
-  (contest fs (fn every-value [next-outcome]
-                (loop [values (vec (repeat (count fs) nil)), missing (count fs)]
-                  (if (zero? missing)
-                    values
-                    (let [{:keys [index value error]} (next-outcome)]
-                      (when error (throw (Failures/reached error)))
-                      (recur (assoc values index value) (dec missing))))))))
+  (contest "all" fs (fn every-value [next-outcome]
+                      (loop [values (vec (repeat (count fs) nil)), missing (count fs)]
+                        (if (zero? missing)
+                          values
+                          (let [{:keys [index value error]} (next-outcome)]
+                            (when error (throw (Failures/reached error)))
+                            (recur (assoc values index value) (dec missing))))))))

@@ -24,7 +24,7 @@
 (defn begin
   "Returns a limit: after `delay-ms` it interrupts this thread or block, until `end` or `failed`."
   [delay-ms]
-  (let [delay-ms (check/milliseconds :delay-ms delay-ms)
+  (let [delay-ms (check/milliseconds "delay-ms of with-timeout" delay-ms)
         region (Region/enter nil)
         fired? (volatile! false)
         fire (fn fire [_] (vreset! fired? true) (.cancel region))
@@ -73,7 +73,7 @@
 (defn timer
   "Returns a timeout that closes after `delay-ms`, at once if that is below 1."
   ^Timeout [delay-ms]
-  (Timeout/after (check/milliseconds :delay-ms delay-ms)))
+  (Timeout/after (check/milliseconds "delay-ms of sleep" delay-ms)))
 
 (defn await-timer
   "Waits until the timeout `t` closes. A block parks."

@@ -167,6 +167,12 @@
     :skein/bad-semaphore (v/release 3)
     :skein/bad-semaphore (v/with-permit 3 1)))
 
+(deftest refusals-name-the-call
+  (are [message form] (= message (ex-message (caught form)))
+    "delay-ms of with-timeout must be a number of milliseconds, but is nil." (v/with-timeout nil 1)
+    "delay-ms of sleep must be a number of milliseconds, but is nil." (v/sleep nil)
+    "semaphore of with-permit must be a semaphore, but is nil." (v/with-permit nil 1)))
+
 (deftest the-two-forms-of-with-permit-name-each-other
   (doseq [[error named refused] [[:skein/bad-semaphore "skein.async.limit" (caught (v/with-permit (limit/concurrency-limiter 1) 1))]
                                  [:skein/not-a-port "skein.virtual" (caught (limit/with-permit (v/semaphore 1) 1))]]]
