@@ -224,6 +224,15 @@
     (.unshield (Cancellable/current))
     (if thrown (throw (Failures/reached thrown)) result)))
 
+(defn- check-body
+  "Throws :skein/bad-binding if the body begins with a map of options, whose value would be dropped."
+  [s [form & more]]
+  (when (and more (map? form) (seq form) (every? known (keys form)))
+    (error/fail! :skein/bad-binding
+                 (str "The body of scope begins with the options " (error/preview form) ". They go into the vector: (scope ["
+                      s " " (error/preview form) "] ...).")
+                 {:value (error/preview form)})))
+
 (defmacro scope
   "Runs the body with `s` bound to a new scope, and waits for all of its children. Returns
   the value of the body.
@@ -256,6 +265,7 @@
   [bindings & body]
   (let [[s options] (check/bindings "scope" bindings "[name] or [name options]"
                                     (fn ok? [[s]] (and (simple-symbol? s) (<= (count bindings) 2))))]
+    (check-body s body)
     `(let [~s (open ~options)
            result# (try (do ~@body) (catch Throwable t# (body-failed ~s t#)))]
        (join (closing ~s))

@@ -29,3 +29,11 @@
     (skein.virtual/future-via 5 1) "The vector of future-via must be [executor], but is 5."
     (skein.virtual/future-via [e 5] 1) "The vector of future-via must be [executor], but is [e 5]."
     (skein.virtual/for 5 1) "The vector of for must be [name collection ...], but is 5."))
+
+(deftest options-in-the-body-of-a-scope-are-refused
+  (are [form message] (= message (refusal 'form))
+    (skein.scope/scope [sc] {:deadline-ms 50} (f))
+    [:skein/bad-binding "The body of scope begins with the options {:deadline-ms 50}. They go into the vector: (scope [sc {:deadline-ms 50}] ...)."]
+    (skein.scope/scope [sc] {:deadline-ms 50}) :accepted
+    (skein.scope/scope [sc] {} (f)) :accepted
+    (skein.scope/scope [sc] {:other 50} (f)) :accepted))
