@@ -64,7 +64,7 @@ public final class Alts {
         }
         throw refused(
                 "skein/bad-alts",
-                "ports of alts",
+                "ports of alts!/alts!!",
                 ports,
                 "a vector of channels to take from and [channel value] pairs to put");
     }
@@ -81,7 +81,7 @@ public final class Alts {
             Object op = ops.nth(i);
             if (op instanceof IPersistentVector pair) {
                 if (pair.count() != 2)
-                    throw refused("skein/bad-alts", "a put in the ports of alts", op, "[channel value]");
+                    throw refused("skein/bad-alts", "a put in the ports of alts!/alts!!", op, "[channel value]");
                 if (pair.nth(1) == null) throw NilPut.refusedInAlts();
                 op = pair.nth(0);
             }
@@ -94,12 +94,12 @@ public final class Alts {
         Object map = given instanceof ISeq args ? asMap(args) : given;
         if (map == null) return PersistentArrayMap.EMPTY;
         if (!(map instanceof IPersistentMap options))
-            throw refused("skein/bad-option", "The options of alts", map, "a map, or keys and values");
+            throw refused("skein/bad-option", "The options of alts!/alts!!", map, "a map, or keys and values");
         int known = (options.containsKey(PRIORITY) ? 1 : 0) + (options.containsKey(DEFAULT) ? 1 : 0);
         if (options.count() == known) return options;
         for (ISeq s = RT.keys(options); ; s = s.next()) {
             if (s.first() != PRIORITY && s.first() != DEFAULT)
-                throw refused("skein/bad-option", "An option of alts", s.first(), ":priority or :default");
+                throw refused("skein/bad-option", "An option of alts!/alts!!", s.first(), ":priority or :default");
         }
     }
 
@@ -111,7 +111,7 @@ public final class Alts {
         IPersistentMap options = PersistentArrayMap.createAsIfByAssoc(Arrays.copyOf(array, n));
         if (n == array.length) return options;
         if (!(array[n] instanceof IPersistentMap more)) // as in Clojure, a map may follow keys and values
-        throw refused("skein/bad-option", "The options of alts", args, "a map, or keys and values");
+        throw refused("skein/bad-option", "The options of alts!/alts!!", args, "a map, or keys and values");
         return options.cons(more);
     }
 

@@ -161,7 +161,7 @@
                #(a/<?? (a/async (alt! (a/go 1) :one :defalt 3)))
                #(alt!! (a/go 1) :one :defalt 3)
                #(a/do-alts identity [(a/go 1)] {:defalt 3})]]
-      (is (= [:skein/bad-option "An option of alts must be :priority or :default, but is :defalt."] (refusal f))))
+      (is (= [:skein/bad-option "An option of alts!/alts!! must be :priority or :default, but is :defalt."] (refusal f))))
     (doseq [f [#(a/alts!! [(a/go 1)] 5) #(a/alts!! [(a/go 1)] :priority true 5)
                #(a/<?? (a/async (alts! [(a/go 1)] 5))) #(a/<?? (a/async (alts! [(a/go 1)] :priority)))]]
       (is (= :skein/bad-option (first (refusal f)))))))

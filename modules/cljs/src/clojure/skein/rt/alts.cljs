@@ -54,7 +54,7 @@
 (defn- check-option [_ k _]
   (when-not (or (keyword-identical? k :priority) (keyword-identical? k :default))
     (fail! :skein/bad-option
-      (str "An option of alts must be :priority or :default, but is " (error/preview k) ".")
+      (str "An option of alts! must be :priority or :default, but is " (error/preview k) ".")
       {:option k})))
 
 (defn ^boolean alts
