@@ -73,8 +73,8 @@ public final class Alts {
     private static boolean check(IPersistentVector ops) {
         int n = ops.count();
         if (n == 0) {
-            throw new AssertionError(
-                    "Assert failed: alts must have at least one channel operation\n(pos? (count ports))");
+            throw Refusal.fromCaller(new AssertionError(
+                    "Assert failed: alts must have at least one channel operation\n(pos? (count ports))"));
         }
         boolean ours = true;
         for (int i = 0; i < n; i++) {
@@ -118,9 +118,9 @@ public final class Alts {
     private static ExceptionInfo refused(String error, String what, Object value, String wanted) {
         String shown = RT.printString(value);
         if (shown.length() > 80) shown = shown.substring(0, 79) + "…";
-        return new ExceptionInfo(
+        return Refusal.fromCaller(new ExceptionInfo(
                 what + " must be " + wanted + ", but is " + shown + ".",
-                RT.map(Keyword.intern("skein", "error"), Keyword.intern(error), Keyword.intern(null, "value"), shown));
+                RT.map(Keyword.intern("skein", "error"), Keyword.intern(error), Keyword.intern(null, "value"), shown)));
     }
 
     private static Channel channel(Object op) {

@@ -10,11 +10,12 @@ public final class NilPut {
 
     /** Returns the error of an operation that puts nil. */
     public static IllegalArgumentException refused() {
-        return new IllegalArgumentException("Can't put nil on channel" + REMEDY);
+        return Refusal.fromCaller(new IllegalArgumentException("Can't put nil on channel" + REMEDY));
     }
 
     /** Returns the error of an alts of which one operation puts nil. */
     static AssertionError refusedInAlts() {
-        return new AssertionError("Assert failed: can't put nil on channel\n(some? (port 1))" + REMEDY);
+        return Refusal.fromCaller(
+                new AssertionError("Assert failed: can't put nil on channel\n(some? (port 1))" + REMEDY));
     }
 }

@@ -306,3 +306,9 @@
     (within-deadline (.await done))
     (run! a/close! ports)
     (is (= (range (* 4 n)) (sort (mapcat await-port takers))))))
+
+(deftest refusals-begin-at-the-caller
+  (let [c (a/chan)]
+    (doseq [f [#(a/>!! c nil) #(a/put! c nil) #(a/alts!! [[c nil]]) #(a/alts!! []) #(a/alts!! 5) #(a/alts!! [c] :defalt 1)]]
+      (is (str/starts-with? (try (f) "" (catch Throwable t (.getClassName ^StackTraceElement (first (.getStackTrace t)))))
+                            "skein.async.alts_test$")))))

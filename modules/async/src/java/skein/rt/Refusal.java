@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package skein.rt;
+
+import java.util.Arrays;
+import java.util.regex.Pattern;
+
+/** Exceptions for calls that are wrong. */
+final class Refusal {
+    private static final Pattern INNER = Pattern.compile("^(skein|clojure|java|jdk)\\.");
+
+    private Refusal() {}
+
+    /**
+     * Returns {@code thrown} with a stack trace that begins at the code that called Skein, as {@code skein.impl.error/fail!}
+     * does. If no caller is on the stack, all frames stay.
+     */
+    static <T extends Throwable> T fromCaller(T thrown) {
+        StackTraceElement[] trace = thrown.getStackTrace();
+        for (int i = 0; i < trace.length; i++) {
+            String place = trace[i].getClassName();
+            if (place.contains("_test$") || !INNER.matcher(place).find()) {
+                thrown.setStackTrace(Arrays.copyOfRange(trace, i, trace.length));
+                break;
+            }
+        }
+        return thrown;
+    }
+}
