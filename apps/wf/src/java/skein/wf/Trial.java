@@ -57,21 +57,28 @@ public final class Trial {
      * Without this check a format of texts would match lines of any kind.
      */
     private static boolean isPlausible(Rows rows, Address peer) {
-        return !isHost(rows)
+        return !isShifted(rows, peer)
                 && isPeer(rows, Rows.CLIENT, peer)
                 && isPeer(rows, Rows.HOST, peer)
                 && (rows.from[Rows.URL][0] >= 0 || rows.status[0] > 0);
     }
 
-    /** Returns whether the first field is a host with its port, and the client is in an additional field after it. */
-    private static boolean isHost(Rows rows) {
+    /**
+     * Returns whether the user of the only row has taken in the fields before it, because other words, such as a host and its port, are
+     * before the client.
+     */
+    private static boolean isShifted(Rows rows, Address peer) {
         String user = rows.text(Rows.USER, 0);
-        String client = rows.text(Rows.CLIENT, 0);
-        return user != null
-                && user.startsWith("- ")
-                && client != null
-                && client.indexOf(':') >= 0
-                && Address.of(client) == null;
+        if (user == null || user.indexOf(' ') < 0) return false;
+        int client = rows.from[Rows.CLIENT][0];
+        boolean address = client >= 0 && peer.parseClient(rows.bytes, client, rows.to[Rows.CLIENT][0]);
+        if (user.contains(" - ") || user.startsWith("- ") && !address) return true;
+        int to = rows.to[Rows.USER][0];
+        for (int from = rows.from[Rows.USER][0], space; from < to; from = space + 1) {
+            space = Bytes.indexOf(rows.bytes, from, to, (byte) ' ');
+            if (peer.parseClient(rows.bytes, from, space)) return true;
+        }
+        return false;
     }
 
     /** Returns whether no text may follow the fields of a format. */

@@ -132,3 +132,14 @@
       (is (str/includes? err "format combined:"))))
   (testing "and so may all agents of a log"
     (is (= [["\"say \"\"x\"\" y\"" 1]] (counts (str/replace request "UA" "say \"x\" y") "agent")))))
+
+(deftest a-user-does-not-take-in-the-client
+  (doseq [before ["shop.example.com 443 " "web1 nginx: " "web-1 | " "- " "a b c "], user ["-" "bob"]
+          client ["203.0.113.7" "2001:db8::1" "203.0.113.7:5555"]
+          :let [line (-> request (str/replace "203.0.113.7 - -" (str client " - " user)) (as-> it (str before it)))
+                [code _ err] (csv-of (str line "\n" line) "client")]]
+    (is (= 2 code) line)
+    (is (str/includes? err "none of the formats") line))
+  (testing "but users may have spaces"
+    (doseq [user ["Ann Lee" "Ann B Lee" "EXAMPLE\\\\Ann Lee"]]
+      (is (= [["203.0.113.7" 1]] (counts (str/replace request "- -" (str "- " user)) "client")) user))))
