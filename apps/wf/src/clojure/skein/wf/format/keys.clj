@@ -101,7 +101,8 @@
     ["protocol" :text "protocol server_protocol"]
     ["status" :status "status"]
     ["bytes" :size "size body_bytes_sent bytes_sent bytes"]
-    ["duration" :duration "reqtime request_time response_time reqtime_microsec:us taken:us"]
+    ["duration" :duration "reqtime request_time response_time reqtime_microsec:us"]
+    ["duration" :duration-with-point "taken"]
     ["referrer" :text "referer http_referer referrer"]
     ["agent" :text "ua user_agent http_user_agent useragent"]
     ["host" :text "vhost http_host server_name virtualhost"]))
