@@ -96,6 +96,8 @@
             {"client" "h", "url" "/a", "upstream_addr" "10.0.0.1:80, 10.0.0.2:80", "x-id" "7", "minute" "2006-03-30 10:20"}]
            ["$msec $remote_addr $request_method $request_uri $status" "1143713430.123 h PUT /x 201" {"minute" "2006-03-30 10:10", "method" "PUT", "url" "/x"}]
            ["%a %{begin:sec}t %s" "h 1143713430 200" {"client" "h", "minute" "2006-03-30 10:10"}]
+           ["%h %s %>s %U" "h 302 200 /a" {"status" "200", "other-status" "302"}]
+           ["%h %>s %<s %U" "h 200 302 /a" {"status" "200", "other-status" "302"}]
            ["%h \\\"%r\\\" %>s" "h \"-\" 408" {"url" "-", "status" "408", "method" nil}]
            ["json" (str "{\"time\":\"2006-03-30T10:20:30.5Z\",\"remote_addr\":\"h\",\"request\":\"GET \\/a\\u00e9\\ud83d\\ude00?x HTTP\\/1.1\","
                         "\"status\":\"200\",\"body_bytes_sent\":5,\"n\":{\"status\":[1,{\"a\":null}]},\"http_user_agent\":\"a\\\"b\\\\\"}")

@@ -80,9 +80,15 @@
 (def ^:private apache-pattern
   #"%(?:!?\d{3}(?:,\d{3})*|(-?\d{1,2}))?[<>]?(?:\{([^}]*)\})?(\^?[A-Za-z]{1,2}|%)|\\(.)")
 
-(defn- apache-token [text [_ width argument letter escape]]
+(defn- first-status?
+  "Returns whether `directive` is the status before internal redirections, in a format that has the last one, too."
+  [text directive]
+  (and (re-find #"^%[^>{A-Za-z]*s" directive) (re-find #"%(?:!?[\d,]+)?>s" text)))
+
+(defn- apache-token [text [directive width argument letter escape]]
   (cond
     (= letter "%") "%"
+    (first-status? text directive) {:field "other-status"}
     letter (cond-> (apache-directive text (if (str/starts-with? letter "^") letter (subs letter 0 1)) argument)
              width (assoc :pad (if (str/starts-with? width "-") :behind :before)))
     :else (case escape "n" "\n" escape)))
