@@ -142,9 +142,10 @@
   [{:keys [tallies where]}]
   (into #{}
         (concat (mapcat filter/fields where)
-                (mapcat (fn of-tally [{:keys [by where distinct] :as tally}]
+                (mapcat (fn of-tally [{:keys [by where distinct rank] :as tally}]
                           (concat (map field-of by) (mapcat filter/fields where) (when distinct [distinct])
-                                  (when (times? tally) ["duration"])))
+                                  (when (times? tally) ["duration"])
+                                  (when (or (= "bytes" rank) (contains? (percentiles-of tally) "bytes")) ["bytes"])))
                         tallies))))
 
 (defn tested

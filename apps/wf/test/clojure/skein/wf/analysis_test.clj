@@ -343,6 +343,9 @@
         (is (= :skein/bad-option (ask {:tallies [tally], :where [[:match field "1"]]} {})) field))
       (doseq [timed [{:rank "slowest"} {:rank "p95-time"} {:percentiles #{"time"}}]]
         (is (= :skein/no-such-field (ask {:tallies [(merge tally timed)]} {})) (pr-str timed))))
+    (testing "sizes that are not logged"
+      (doseq [sized [{:rank "bytes"} {:rank "p95-bytes"} {:percentiles #{"bytes"}}]]
+        (is (= :skein/no-such-field (ask {:tallies [(merge tally sized)]} {:log-format "%h %l %u %t \"%r\" %>s"})) (pr-str sized))))
     (is (= :skein/bad-filter (ask {:tallies [tally], :where [[:from "2025-03-05"] [:to "2025-03-04"]]} {})))
     (is (nil? (ask {:tallies [tally], :where [[:from "2025-03-05"] [:to "2025-03-05"]]} {})))
     (is (nil? (ask {:tallies [tally], :where [[:from "2025-03-05T00:00Z"] [:to "2025-03-04"]]} {})) "on different clocks")

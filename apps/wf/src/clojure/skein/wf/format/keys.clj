@@ -63,7 +63,7 @@
                        http.response.status_code sc-status res.statusCode code EdgeResponseStatus properties.httpStatus
                        properties.httpStatusCode properties.responseCode response_code"]
     ["bytes" :size "body_bytes_sent bytes_sent bytes size DownstreamContentSize response_size bytes_out responseSize
-                    httpRequest.responseSize http.response.bytes content_length body_bytes sc-bytes length EdgeResponseBytes
+                    httpRequest.responseSize http.response.bytes http.response.body.bytes content_length body_bytes sc-bytes length EdgeResponseBytes
                     properties.sentBytes properties.responseBytes properties.responseSize res.headers.content-length responseLength"]
     ["duration" :duration-with-point "request_time duration latency elapsed response_time httpRequest.latency properties.timeTaken"]
     ["duration" :duration "duration_ms:ms latency_ms:ms elapsed_ms:ms response_time_ms:ms responseTime:ms time_ms:ms took_ms:ms
