@@ -230,7 +230,7 @@ abstract class KeyedScanner extends Scanner {
     private boolean status() {
         statusChanges = escaped[STATUS];
         if (numbers.status(source, sourceFrom, sourceTo) && numbers.end == sourceTo) return true;
-        double status = number(sourceTo);
+        double status = number(sourceFrom, sourceTo);
         numbers.value = (long) status;
         changes = statusChanges = true;
         return status == numbers.value && status >= 100 && status <= 999;
@@ -242,12 +242,15 @@ abstract class KeyedScanner extends Scanner {
             numbers.value = Math.max(0, numbers.value);
             return true;
         }
-        double size = number(sourceTo);
+        double size = number(sourceFrom, sourceTo);
         numbers.value = size >= 0 && size == Math.rint(size) ? (long) size : Rows.NONE;
         return size < MAX_SIZE;
     }
 
-    /** Reads a number as JSON may spell it. A string may have a unit, as in {@code 1.5ms}. A number below zero counts as none. */
+    /**
+     * Reads a number as JSON may spell it. A string may have units, as in {@code 1.5ms} and {@code 1m2.5s}. A number below zero and a
+     * text that can't be read count as none.
+     */
     private boolean duration(long nanos) {
         if (nanos < 0 && isWhole(source, sourceFrom, sourceTo)) {
             numbers.value = Rows.NONE;
@@ -255,28 +258,41 @@ abstract class KeyedScanner extends Scanner {
         }
         nanos = Math.abs(nanos);
         if (numbers.micros(source, sourceFrom, sourceTo, nanos) && numbers.end == sourceTo) return true;
-        int unitFrom = sourceTo;
-        while (unitFrom > sourceFrom && (source[unitFrom - 1] > '9' || source[unitFrom - 1] < 0)) unitFrom--;
-        long unit =
-                switch (new String(source, unitFrom, sourceTo - unitFrom, java.nio.charset.StandardCharsets.UTF_8)) {
-                    case "" -> nanos;
-                    case "ns" -> 1;
-                    case "us", "µs" -> 1000;
-                    case "ms" -> 1_000_000;
-                    case "s" -> 1_000_000_000;
-                    default -> 0;
-                };
-        double micros = number(unitFrom) * unit / 1000;
+        double micros = isNumber(source, sourceFrom, sourceTo) ? number(sourceFrom, sourceTo) * nanos / 1000 : withUnits();
         numbers.value = micros >= 0 ? (long) micros : Rows.NONE;
-        return unit > 0 && micros <= Numbers.MAX_MICROS;
+        return !(micros > Numbers.MAX_MICROS);
     }
 
-    /** Returns the value up to {@code to} as a number, or NaN. */
-    private double number(int to) {
-        if (!isNumber(source, sourceFrom, to)) return Double.NaN;
+    /** Adds up numbers that have units, as microseconds. Returns NaN for other texts. */
+    private double withUnits() {
+        double micros = 0;
+        for (int from = sourceFrom; from < sourceTo; ) {
+            int unitFrom = from;
+            while (unitFrom < sourceTo && isOfNumber(source[unitFrom])) unitFrom++;
+            int unitTo = unitFrom;
+            while (unitTo < sourceTo && !isOfNumber(source[unitTo])) unitTo++;
+            double unit =
+                    switch (new String(source, unitFrom, unitTo - unitFrom, java.nio.charset.StandardCharsets.UTF_8)) {
+                        case "ns" -> 1e-3;
+                        case "us", "µs" -> 1;
+                        case "ms" -> 1e3;
+                        case "s" -> 1e6;
+                        case "m" -> 60e6;
+                        case "h" -> 3600e6;
+                        default -> Double.NaN;
+                    };
+            micros += number(from, unitFrom) * unit;
+            from = unitTo;
+        }
+        return micros;
+    }
+
+    /** Returns {@code source[from, to)} as a number, or NaN. */
+    private double number(int from, int to) {
+        if (!isNumber(source, from, to)) return Double.NaN;
         try {
             return Double.parseDouble(
-                    new String(source, sourceFrom, to - sourceFrom, java.nio.charset.StandardCharsets.ISO_8859_1));
+                    new String(source, from, to - from, java.nio.charset.StandardCharsets.ISO_8859_1));
         } catch (NumberFormatException e) {
             return Double.NaN;
         }
@@ -292,9 +308,13 @@ abstract class KeyedScanner extends Scanner {
         for (int i = from; i < to; i++) {
             byte b = bytes[i];
             if (b >= '0' && b <= '9') digit = true;
-            else if (b != '-' && b != '+' && b != '.' && b != 'e' && b != 'E') return false;
+            else if (!isOfNumber(b)) return false;
         }
         return digit;
+    }
+
+    private static boolean isOfNumber(byte b) {
+        return b >= '0' && b <= '9' || b == '-' || b == '+' || b == '.' || b == 'e' || b == 'E';
     }
 
     private static int place(TextFormat.Field field) {

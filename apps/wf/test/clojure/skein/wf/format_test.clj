@@ -188,8 +188,12 @@
            "{\"status\":404,\"bytes\":1e15}" {"bytes" 1}
            "{\"status\":404,\"bytes\":1-2}" {"bytes" 1}
            "{\"status\":404,\"duration\":1e300}" {"duration" 1}
-           "{\"status\":404,\"duration\":\"1h\"}" {"duration" 1}
-           "{\"status\":404,\"duration\":\"NaN\"}" {"duration" 1}
+           "{\"status\":404,\"duration\":\"1m2.5s\"}" ["404" 0 62500000]
+           "{\"status\":404,\"duration\":\"1h2m\"}" ["404" 0 3720000000]
+           "{\"status\":404,\"duration\":\"1e9h\"}" {"duration" 1}
+           "{\"status\":404,\"duration\":\"1m2\"}" ["404" 0 0]
+           "{\"status\":404,\"duration\":\"soon\"}" ["404" 0 0]
+           "{\"status\":404,\"duration\":\"NaN\"}" ["404" 0 0]
            "{\"status\":200.5}" {"status" 1}
            "{\"status\":1e3}" {"status" 1}}]
     (is (= expected (numbers-of line)) line)))
