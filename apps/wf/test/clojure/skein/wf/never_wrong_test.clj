@@ -108,6 +108,10 @@
   (let [[code _ err] (csv-of "{\"EdgeColo\":1,\"Ray\":{\"id\":\"x\"}}\n" "client")]
     (is (= 2 code))
     (is (str/includes? err "EdgeColo, Ray.id")))
+  (testing "one with a value that can't be read has known keys"
+    (let [[code _ err] (csv-of "{\"uri\":\"/a\",\"status\":200,\"time\":\"soon\"}\n" "client")]
+      (is (= 2 code))
+      (is (str/includes? err "have a value that can't be read"))))
   (testing "some vendors' own keys are known"
     (is (= [["203.0.113.7" 1]]
            (counts "{\"ClientIP\":\"203.0.113.7\",\"ClientRequestURI\":\"/a\",\"EdgeResponseStatus\":200}" "client")))
@@ -245,6 +249,10 @@
     (with-log (str "time:2024-10-10T13:55:00Z\turi:/a\tstatus:200\ttaken:" value "\n")
       (fn [path]
         (is (str/includes? (:out (run "wf" "--log-format" log-format "--by" "url" "--rank" "time" "--format" "csv" path)) shown) value)))))
+
+(deftest a-long-line-in-a-message-ends-in-three-points
+  (let [[_ _ err] (csv-of (str/join (repeat 100 "x")) "client")]
+    (is (str/ends-with? (str/trim err) "xxx..."))))
 
 (deftest haproxy-numbers-with-a-plus-count
   (let [line "203.0.113.7:1 [06/Feb/2009:12:14:15.655] fe be/s 10/0/30/69/+109 200 +2750 - - ---- 1/1/1/1/+3 0/0 \"GET /a HTTP/1.1\""]

@@ -9,6 +9,7 @@
    [skein.impl.error :as error]
    [skein.wf.format :as format]
    [skein.wf.format.catalogue :as catalogue]
+   [skein.wf.format.keys :as keys]
    [skein.wf.spelling :as spelling]
    [skein.wf.units :as units])
   (:import
@@ -187,15 +188,24 @@
   [^bytes head format]
   (first (filter #(zero? (long (:matches (trial [(.getBytes ^String % "ISO-8859-1")] format)))) (lines-of head))))
 
+(defn- shown
+  "Returns a line of a log for a message."
+  [line]
+  (units/printable (str/replace (error/preview line) "…" "...")))
+
 (defn- few-fit!
   "Throws the error for a log that has too few lines in the format that fits best."
   [name head {:keys [format lines matches]}]
-  (let [line (error/preview (first-misfit head format))]
+  (let [line (first-misfit head format)]
     (error/fail! :skein/unknown-format
                  (str name ": only " matches " of the " lines " lines that were tried are in the format that fits best, " (:name format)
                       ". If that is the log's format, give --log-format " (:name format) "; the other lines are then malformed, and --malformed FILE writes them."
-                      " Otherwise give the server's own format with --log-format. The first line that does not fit: " (units/printable line))
-                 {:input name, :format (:name format), :lines lines, :matches matches, :line line})))
+                      " Otherwise give the server's own format with --log-format. The first line that does not fit: " (shown line))
+                 {:input name, :format (:name format), :lines lines, :matches matches, :line (error/preview line)})))
+
+(def ^:private requests
+  "The paths in JSON that are known to be a URL or a status."
+  (into #{} (comp (filter (comp #{"request" "url" "status"} :field)) (map :path)) keys/json))
 
 (defn- unknown-format! [name ^bytes head rows]
   (when-let [encoding (utf-16 head)]
@@ -205,13 +215,18 @@
   (let [^String line (first (lines-of head))
         keys (when (re-find #"^\s*\{" line) (vec (take 30 (distinct (json-paths line)))))]
     (error/fail! :skein/unknown-format
-                 (if keys
+                 (cond
+                   (some requests keys)
+                   (str name ": its lines are JSON, but have a value that can't be read, such as a time, a status or a client. Say which keys have them"
+                        " with --log-format, as in --log-format json:client=ip,time=at. The first line: " (shown line))
+                   keys
                    (str name ": its lines are JSON without a key that is known to be a URL or a status. Say which is which with --log-format,"
                         " as in --log-format json:client=ip,url=req.path,status=code. The keys of the first line: "
                         (units/printable (str/join ", " keys)))
+                   :else
                    (str name ": its first lines are in none of the formats " (if (identical? rows catalogue/rows) "that are known by name" "of that server")
                         "; give the server's own with --log-format, as in --log-format '%h %l %u %t \"%r\" %>s %b'. The first line: "
-                        (units/printable (error/preview line))))
+                        (shown line)))
                  (cond-> {:input name, :line (error/preview line)} keys (assoc :keys keys)))))
 
 (defn rows-of
