@@ -90,6 +90,7 @@
     (is (= [2 ""] [code out]))
     (is (str/includes? (:err (run "wf" "--by" "clients" path)) "skein wf: the log has no clients; did you mean client? It has agent, "))
     (is (str/includes? (:err (run "wf" "--by" "week-day" path)) "; did you mean weekday? It has "))
+    (is (str/includes? (:err (run "wf" "--by" "day" "--distinct" "site" path)) "--distinct takes only fields of the log, and site is computed from one;"))
     (is (re-find #"(?m)^skein wf: the log has no nosuch; it has .*, os$" err))
     (testing "the general report leaves out missing fields"
       (is (= 0 (:code (run "wf" "--preset" "site" "--by" "status" "--log-format" "%h %l %u %t \"%r\" %>s %b \"%{X}i\" \"%{Y}i\"" path)))))))

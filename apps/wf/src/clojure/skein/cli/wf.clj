@@ -116,7 +116,8 @@ tallies:
                        steps, instead of all in order
   --sum bytes|time     order by that sum
   --rank NAME          order by hits bytes time mean slowest distinct p95-time p50-bytes ...
-  --distinct FIELD     the number of different values in each row: --by day --distinct client
+  --distinct FIELD     the number of different values in each row: --by day --distinct client;
+                       only fields of the log, not what --by computes from them, such as site
   --percentiles bytes,time   columns with the 50th, 90th, 95th and 99th percentiles
   -e FORM              a Clojure function from a line's fields to a key, such as
                        -e '(fn [{:keys [url]}] (count url))'; about four times as slow as --by
@@ -128,8 +129,9 @@ conditions (all must hold; of a list, or of the same option with several lists, 
   --larger 1.5M        responses of at least that many bytes
   --path REGEX         for the URL with its query string (--where path=REGEX: without it), which W3C
                        logs have apart from it: --where cs-uri-query=REGEX
-  --where CONDITION    NAME=REGEX or NAME!=REGEX, for any field and all that --by takes except
-                       browser os crawler country network; may be given several times, as --path
+  --where CONDITION    NAME=REGEX or NAME!=REGEX, for all that --by takes except browser os crawler
+                       country network; may be given several times, as --path. Not for time, bytes
+                       and duration (--from, --to, --larger, --slower), nor for request
   --from, --to TIME    2025-03-30 or '2025-03-30 12:00' on the log's clock, 2025-03-30T12:00:00Z, or
                        2w, 7d, 24h, 90m ago; --to is inclusive (--since, --until: the same)
 

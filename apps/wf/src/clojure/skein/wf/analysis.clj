@@ -57,10 +57,14 @@
 
 (defn- missing!
   "Throws :skein/no-such-field for the field `missing`, which is not among the fields `have` of logs in `formats`."
-  [missing tested have formats]
+  [missing {:keys [tallies] :as query} have formats]
   (error/fail! :skein/no-such-field
-               (if (and (tested missing) (groups/group? missing))
+               (cond
+                 (and (some #{missing} (map :distinct tallies)) (some #{missing} (query/made-from have)))
+                 (str "--distinct takes only fields of the log, and " missing " is computed from one; the log has " (str/join ", " (sort have)))
+                 (and ((query/tested query) missing) (groups/group? missing))
                  (str "a condition can't use " missing ", which is made after counting; use the field that it is made from, " (groups/source missing))
+                 :else
                  (let [made (query/made-from have)
                        near (spelling/nearest (into made have) missing)]
                    (str "the log has no " missing (if near (str "; did you mean " near "? It has ") "; it has ") (str/join ", " (sort have))
@@ -78,7 +82,7 @@
         missing (remove known (query/fields query))]
     (when (or (seq missing) (seq made))
       (let [have (into known (mapcat (fn own [{:keys [format samples]}] (detection/own-names (formats format) samples))) prepared)]
-        (when-let [missing (first (sort (remove have missing)))] (missing! missing tested have formats))
+        (when-let [missing (first (sort (remove have missing)))] (missing! missing query have formats))
         (when-let [both (first (filter have made))]
           (error/fail! :skein/bad-filter
                        (str both " is a field of this log, and also what is made from " (key/field-of both)
