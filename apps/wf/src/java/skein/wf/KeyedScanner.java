@@ -258,7 +258,8 @@ abstract class KeyedScanner extends Scanner {
         }
         nanos = Math.abs(nanos);
         if (numbers.micros(source, sourceFrom, sourceTo, nanos) && numbers.end == sourceTo) return true;
-        double micros = isNumber(source, sourceFrom, sourceTo) ? number(sourceFrom, sourceTo) * nanos / 1000 : withUnits();
+        double micros =
+                isNumber(source, sourceFrom, sourceTo) ? number(sourceFrom, sourceTo) * nanos / 1000 : withUnits();
         numbers.value = micros >= 0 ? (long) micros : Rows.NONE;
         return !(micros > Numbers.MAX_MICROS);
     }
