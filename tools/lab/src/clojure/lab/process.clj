@@ -46,7 +46,7 @@
     (.delete err)))
 
 (defn- clojure-jar? [path]
-  (re-find #"(?:clojure|spec\.alpha|core\.specs\.alpha)-[0-9.]+\.jar$" path))
+  (re-find #"(?:clojure|spec\.alpha|core\.specs\.alpha)-[0-9][^/]*\.jar$" path))
 
 (defn classpath
   "Returns the class path of a library: \"skein\", \"clojure\", or the name of a peer in tools/bench/peers. Fetches and compiles
