@@ -192,10 +192,12 @@
 (defn- hope
   "Returns sentences on who could end one of the waits of `block`, the last of `chain`."
   [{:keys [channels] :as ix} {:keys [waits] :as block} chain]
-  (let [timers (sort (keep (comp :remaining-ms channels :channel) waits))]
+  (let [waited-for (map (comp channels :channel) waits)
+        timers (sort (keep :remaining-ms waited-for))]
     (cond
       (:stuck? block) (for-ever ix block)
       (seq timers) (str "A timer ends that in " (duration (first timers)) ".")
+      (some (comp #{:timeout} :kind) waited-for) "A timer ends that. A heap does not show when."
       (seq (shape/children ix block)) (of-children (shape/children ix block))
       (some :held-by waits) (str (waiting-party (some :held-by waits)) " is not known to wait.")
       (seq (shape/helpers ix block)) (judged ix block chain)

@@ -181,6 +181,15 @@
              (run "top" pid)))
       (finally (.destroy process)))))
 
+(deftest a-process-without-skein-is-not-said-to-lack-the-inspector
+  (let [process (start without-inspect '(do (println "up") (read-line)) [])
+        pid (str (.pid process))]
+    (try
+      (is (= "up" (.readLine (lines-of process))))
+      (is (= [1 "" (str "skein: process " pid " has not loaded Skein, so there are no blocks and channels to show.\n")]
+             (run "ps" pid)))
+      (finally (.destroy process)))))
+
 (deftest a-timeline-of-a-process-is-written-to-a-file
   (let [process (start class-path program [])
         pid (str (.pid process))

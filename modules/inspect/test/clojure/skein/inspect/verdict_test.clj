@@ -2,6 +2,7 @@
 (ns skein.inspect.verdict-test
   "Reports on snapshots of heap files."
   (:require
+   [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.inspect.verdict :as verdict]
    [skein.inspect.why :as why]))
@@ -46,6 +47,16 @@
     (testing "in a snapshot of a running process they were collected"
       (is (= "thread main, waits for the result of go-1. go-1 was collected before it had ended: it can never continue."
              (:says (why/why (dissoc snapshot :heap) "main")))))))
+
+(deftest why-knows-that-a-timer-ends-a-wait-in-a-heap
+  (let [snapshot {:heap "x.hprof"
+                  :threads []
+                  :channels [{:id 5 :kind :timeout :takes [{:block 1}] :puts []} {:id 6 :kind :chan :takes [{:block 1}] :puts []}]
+                  :blocks [{:id 1 :site {:file "x.clj" :line 1 :form "(alts! ports)"}
+                            :waits [{:op :take :channel 5} {:op :take :channel 6}]}]}
+        {:keys [says ends]} (why/why snapshot "go-1")]
+    (is (= :timer ends))
+    (is (str/ends-with? says " A timer ends that. A heap does not show when."))))
 
 (deftest a-cycle-through-a-scope-is-suspected
   (let [block (fn block [id channel & {:as more}] (merge {:id id :state :parked :since-ms 9000 :waits [{:op :take :channel channel :place 1}]} more))
