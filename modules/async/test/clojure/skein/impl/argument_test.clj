@@ -58,7 +58,7 @@
 (defn- channel-of-core-async
   "Returns an object whose class has the name of a class of core.async."
   []
-  (let [its-name 'clojure.core.async.impl.channels]
+  (let [its-name 'clojure.core.async.impl.channels.unknown]
     (try
       (binding [*ns* (create-ns its-name)]
         (eval '(do (clojure.core/deftype Unknown []) (Unknown.))))
