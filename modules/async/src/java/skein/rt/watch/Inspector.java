@@ -22,8 +22,8 @@ public interface Inspector {
     void goesOn(Waiter waiter);
 
     /** The current thread runs code whose result {@code port} gets. */
-    void makes(Channel port);
+    default void makes(Channel port) {}
 
     /** The code whose result {@code port} gets has ended. */
-    void made(Channel port);
+    default void made(Channel port) {}
 }
