@@ -3,7 +3,7 @@
   "The JDK's dump of all threads, virtual ones too.
 
   * `threads` - a text for each thread
-  * `monitors` - who waits for which monitor, and who holds it"
+  * `monitors` - which thread waits for which, for a monitor"
   {:no-doc true}
   (:require
    [clojure.string :as str])
@@ -27,7 +27,7 @@
       (finally (.delete file)))))
 
 (defn monitors
-  "Returns {id of a thread that waits for a monitor, id of the thread that holds it}. JDK 25 and later tell that; before, it is empty."
+  "Returns {id of a thread that waits for a monitor, id of the thread that holds it}. Before JDK 25 the dump lacks this: then empty."
   []
   (let [threads (threads)
         found (fn [words] (for [[id text] threads, [_ lock] (re-seq (re-pattern (str "- " words " <(.*)>")) text)] [lock id]))

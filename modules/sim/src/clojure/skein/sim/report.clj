@@ -122,7 +122,7 @@
                                  (ex-message cause))})))
 
 (defn- foreign?
-  "Returns whether a run has ended by a deadlock that a thread which is not simulated could end, as far as is known."
+  "Returns whether a run has ended in a deadlock that a thread outside of the simulation could perhaps end."
   [^Simulation sim]
   (and (= "deadlock" (some-> (.verdict sim) .kind)) (some story/foreign? (:waits (.description sim)))))
 
@@ -142,7 +142,7 @@
     [sim (story/names sim (map :on (:waits (.description sim))))]))
 
 (defn- told
-  "Returns the failure of a run. The option :whole? is whether its story has all lines."
+  "Returns the failure of a run. With the option :whole?, its story has all lines."
   [{:keys [whole?]} ^Simulation sim name-of schedule origin]
   (let [cause (.cause (.verdict sim))
         {:keys [words] :as error} (words sim name-of)]
@@ -164,8 +164,8 @@
   (and (= (.what e) (.what f)) (= (str (.task e)) (str (.task f))) (= (.at e) (.at f)) (= (.value e) (.value f))))
 
 (defn- on-real-clock?
-  "Returns whether a run has failed because a thread waited on the JVM's clock. If such a wait is over before its thread has
-  stopped, the run does not fail, and differs from one that does."
+  "Returns whether a run has failed because a thread waited on the JVM's clock. If such a wait ends early enough,
+  the run does not fail, so two runs by one schedule may differ."
   [[^Simulation sim]]
   (= "real-time" (some-> ^Verdict (.verdict sim) .kind)))
 

@@ -22,11 +22,11 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:const ^:private first-lines "The first lines of a story are always shown." 8)
-(def ^:const ^:private last-lines "The last lines are, too." 16)
+(def ^:const ^:private first-lines "How many first lines are always shown." 8)
+(def ^:const ^:private last-lines "How many last lines are." 16)
 (def ^:const ^:private around "How many lines are shown before and after a deviation or note." 3)
-(def ^:const ^:private max-marked "Around how many deviations and notes, the last ones. A livelock has thousands." 50)
-(def ^:const ^:private max-whole "The number of lines up to which a whole story is shown." 2000)
+(def ^:const ^:private max-marked "How many deviations and notes count: the last ones. A livelock has thousands." 50)
+(def ^:const ^:private max-whole "The most lines that a whole story may have." 2000)
 
 ;;;; Events
 
@@ -123,7 +123,7 @@
       (str (.getFileName e) ":" (.getLineNumber e)))))
 
 (defn place
-  "Returns \"file.clj:12\" for where an event happened, or nil. For Skein's own code that is where the user's code has started it."
+  "Returns \"file.clj:12\" for where an event happened, or nil. For Skein's own code, that is where the user's code started it."
   [^Task task site]
   (or (users-place task site)
       (when (and task site) (recur (.-parent task) (.site task)))))
@@ -184,7 +184,7 @@
   (let [n (/ (double ns) 1e6)] (if (== n (Math/rint n)) (str (long n)) (str n))))
 
 (defn- in-a-row
-  "Returns the actions of a line in words. `spawns` is said once for tasks that are spawned one after the other."
+  "Returns the actions of a line in words. `spawns` is said once for tasks that are spawned in a row."
   [actions]
   (let [spawns? (fn [action] (str/starts-with? (str action) "spawns "))
         short (fn [before action] (if (and (spawns? before) (spawns? action)) (subs action (count "spawns ")) action))]
@@ -253,19 +253,19 @@
              :else nil)}))
 
 (defn- last-of
-  "Returns what the last event of a task of the kind `what` is about, or nil."
+  "Returns what a task's last event of the kind `what` is about, or nil."
   [^Simulation sim task what]
   (some-> (last (filter (fn [^Trace$Event e] (and (identical? task (.task e)) (= what (.what e)))) (.events (.-trace sim))))
           (as-> e (.on ^Trace$Event e))))
 
 (defn- last-deref
-  "Returns the IPending of the last `deref` of a task that had to wait, or nil if it has a value by now."
+  "Returns the IPending of a task's last `deref` that had to wait, or nil if it has a value by now."
   [^Simulation sim task]
   (when-some [x (last-of sim task "deref")]
     (when-not (.isRealized ^IPending x) x)))
 
 (defn- scope-of
-  "Returns {:for words :needs task :all tasks} if a task waits for the end of a scope, whose children are the tasks; or nil."
+  "If a task waits for the end of a scope, returns {:for words :needs its-only-child :all its-children}, else nil."
   [^Simulation sim task]
   (when-some [{:keys [closed? live]} (some-> ^Region$Owner (:scope (last-of sim task "closing")) .describe)]
     (when-not closed?
@@ -287,15 +287,15 @@
   (some (fn [^StackTraceElement e] (and (= "java.lang.Thread" (.getClassName e)) (= "join" (.getMethodName e)))) stack))
 
 (defn- known-class
-  "Returns the name of the class of java.util.concurrent to which the object belongs in which a thread is parked, or nil."
+  "Returns the name of the java.util.concurrent class of the object that a thread is parked in, or nil."
   [blocker]
   (when blocker
     (let [[_ name] (re-find #"^java\.util\.concurrent\.(?:locks\.)?(\w+)" (.getName (class blocker)))]
       (when-not (= "AbstractQueuedSynchronizer" name) name))))
 
 (defn- outside
-  "Returns what is known of the wait of a task whose thread waits, and not in a channel: {:for what it waits for, in words, or
-  nil; :needs the task whose result it is, or that holds it}."
+  "Returns what is known of a wait of a task's thread that is not in a channel: {:for what it waits for, in words, or nil;
+  :needs the task that makes or holds that, or nil}."
   [^Simulation sim monitors ^Task t]
   (let [thread ^Thread (.thread t), blocker (LockSupport/getBlocker thread), x (last-deref sim t)
         live (fn [pred] (some (fn [^Task t] (when (pred t) t)) (.live sim)))
@@ -328,12 +328,12 @@
           (callbacks sim))))
 
 (def ^:private locks
-  "What a thread waits for that another gives back: hardly a thread that is not simulated."
+  "What another thread must give back, hardly one outside of the simulation."
   #{"a monitor" "a ReentrantLock" "a ReentrantReadWriteLock" "a Semaphore" "the end of a thread"})
 
 (defn foreign?
-  "Returns whether a thread that is not of the simulation could well end the wait. That is a wait in java.util.concurrent, but not
-  for a lock, and not in Skein's own code."
+  "Returns whether a thread outside of the simulation may well end the wait: it is in java.util.concurrent, but not for a
+  lock, and not in Skein's own code."
   [{{:keys [needs], what :for :as outside} :outside, :keys [task site]}]
   (and outside (not needs) (not (locks what)) (not (integer? site)) (not (in-skein? site)) (users-place task site)))
 
@@ -369,7 +369,7 @@
   - :owners   blocks whose results it waits for; only these can end a wait that has no other ports
   - :served   tasks that have done the other side of its operation, and may have no reason to do so again
   - :holders  tasks that have taken from its channel and wait elsewhere. What they took may belong there, as with a pool.
-              Of a limiter, tasks that have not given back what they took: also itself, and tasks that have ended
+              For a limiter, tasks that have not given back what they took, even this one or ended ones
   - :sure     those of :served and :holders of which this is certain: an alts! may have chosen another port"
   [{:keys [used surely waiting results live permits]} {:keys [task op on ports] :as wait}]
   (let [owners (into #{} (keep results) ports)
@@ -404,8 +404,8 @@
 (def ^:private words {World/TAKE "<!" World/PUT ">!" World/ALTS "alts!"})
 
 (defn- why
-  "Returns what is known of why a wait can't end. It says \"needs\" only of a block whose result is awaited: which task will
-  use a channel can't be known. `live` has the tasks that have not ended."
+  "Returns what is known of why a wait can't end. It says \"needs\" only of a task whose result or end is awaited: which
+  one will use a channel can't be known. `live` has the tasks that have not ended."
   [name-of live {:keys [op ports task site owners channels served holders sure semaphore takers outside] :as wait}]
   (let [others (disj served task)
         left (filter live others)
@@ -443,12 +443,12 @@
       (when (and (empty? owners) (seq ended)) (str "; " (did ended "taken from") (if (next ended) " and have ended" " and has ended"))))))
 
 (defn- held-of
-  "Returns {thing {task n}} of changes [task thing n]."
+  "Adds up changes [task thing n]: {thing {task n}}."
   [changes]
   (reduce (fn [held [task on n]] (update-in held [on task] (fnil + 0) n)) {} changes))
 
 (defn- permits-of
-  "Returns {limiter {task n}}, the permits that tasks have taken and not given back. A take of `waits` has taken none."
+  "Returns {limiter {task n}}, the permits that tasks have taken and not given back. A take that waits has taken none."
   [events waits]
   (held-of (concat
              (for [^Trace$Event e events

@@ -60,7 +60,7 @@
    #'a/close! [World/NONE "close"]})
 
 (defn- trying
-  "Returns `f`, an operation on a port that does not wait, with a point before it. `failed?` says of its value that it has failed."
+  "Returns `f`, an operation on a port that does not wait, with a point before it. (failed? value) is whether it failed."
   [what failed? f]
   (let [f (operation World/NONE what f)]
     (fn [& args]

@@ -196,8 +196,8 @@ public final class Races extends Strategy.Listed {
     }
 
     /**
-     * Tells {@code found} to try step {@code j} before step {@code i}: its own task goes first, or one that
-     * {@code known} names as a cause.
+     * Tells {@code found} to try step {@code j} before step {@code i}: the task of {@code j}, or one
+     * that {@code known} names as a cause, goes first.
      */
     private void tryBefore(int i, int j, BitSet known, Found found) {
         int choice = steps.get(i).choice;

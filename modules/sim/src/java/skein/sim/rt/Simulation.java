@@ -232,7 +232,7 @@ public final class Simulation extends Engine {
         }
     }
 
-    /** Chooses a number from 0 to below {@code n}. */
+    /** Chooses a number from 0 to {@code n - 1}. */
     public int pick(int n) {
         return choose(Strategy.Kind.PICK, n);
     }
