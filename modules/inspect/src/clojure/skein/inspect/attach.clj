@@ -4,7 +4,7 @@
 
   * `attached` attaches to it
   * `jcmd` runs one of the JVM's own commands there. It loads no class, so it does not make the JVM collect garbage, which could remove the
-    blocks that never end. A management agent does: it loads a thousand
+    blocks that never end. A management agent may: it loads a thousand
   * `on?`, `has-skein?`, `bytes-used`, `monitor-waits`: what such commands tell"
   {:no-doc true}
   (:require

@@ -44,7 +44,7 @@ collector of the process first.")
   (and (empty? blocks) (every? :lock (mapcat :waits threads))))
 
 (defn- moving
-  "Returns a snapshot of a process, for top and timeline, which show what moves from now on. Warns if its inspector was off. It is on now."
+  "Returns a snapshot of a process, for top and timeline, which show what moves from now on. Switches its inspector on; warns if it was off."
   [pid]
   (when-not (re-matches #"\d+" pid) (stop 2 (str "top and timeline take the number of a running process, not '" pid "'; ./skein ps lists the processes, and shows a file.")))
   (let [{:keys [was-off?] :as snapshot} (remote/snapshot-of pid false)]
@@ -54,7 +54,7 @@ collector of the process first.")
     (dissoc snapshot :was-off?)))
 
 (defn- live
-  "Returns a snapshot of a process whose inspector is on. Warns if it has seen nothing. Changes nothing in a process whose inspector is off:
+  "Returns a snapshot of a process whose inspector is on. Warns if it has seen nothing. Stops if it is off, without switching it on:
   blocks that wait for ever would perhaps be collected."
   [pid prove]
   (when-not (attach/on? pid)

@@ -106,7 +106,7 @@
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
 
 (defn- alike-once
-  "Returns `reports` with one for each place and kind of blocks that nobody waits for, in place of one for each block."
+  "Returns `reports`, where blocks of one place and kind that nobody waits for share one report."
   [reports]
   (let [key-of (fn key-of [{:keys [kind block awaited-by says]}] [kind (if (and block (not awaited-by)) (:site block) says)])
         groups (group-by key-of reports)]

@@ -12,7 +12,7 @@
 
 ;;;; Limits
 
-(def ^:const ^:private many-waiting "The number of waits in a channel from which on they are reported. At most 1024 may wait." 768)
+(def ^:const ^:private many-waiting "A channel with so many waits is reported. At most 1024 may wait." 768)
 (def ^:const ^:private full-ms 5000)
 (def ^:const ^:private holding-ms 2000)
 (def ^:const ^:private long-timer-ms 60000)

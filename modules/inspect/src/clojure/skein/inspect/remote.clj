@@ -1,8 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.remote
   "Reaches the inspector of another process of the same user through the JVM's attach mechanism. The process needs this module on its
-  class path, and no other preparation. All but `processes` and `heap-of` start a management agent in it, which makes it load classes
-  and perhaps collect garbage. So ask `skein.inspect.attach/on?` first: what an inspector that is off has missed may be collected.
+  class path, and no other preparation. All but `processes`, `heap-of` and `paths-of` start a management agent in it,
+  which makes it load classes and perhaps collect garbage. So ask `skein.inspect.attach/on?` first: what an inspector that is off has missed may be collected.
 
   * `processes` lists the JVMs
   * `snapshot-of` one of them
@@ -195,7 +195,7 @@
                                          (catch ExceptionInfo _))))))) ; the process has ended
 
 (defn paths-of
-  "Returns the working folder and the class path of the process, full. It loads some classes for that. Throws :skein/not-inspectable."
+  "Returns the working folder and the class path of the process, as full paths. It loads some classes. Throws :skein/not-inspectable."
   [pid]
   (let [^Properties properties (attach/attached pid (fn ask [^VirtualMachine vm] (.getSystemProperties vm)))]
     (:paths (class-path (fn property [^String k] (.getProperty properties k))))))

@@ -12,7 +12,7 @@ import java.lang.management.ThreadMXBean;
 public final class CarrierWatch {
     private static final int LOOKS_A_SECOND = 1000 / Registry.TICK_MILLIS;
 
-    /** How many looks long a virtual thread must have waited for a carrier. */
+    /** For how many looks a virtual thread must have waited for a carrier. */
     private static final int STARVED_LOOKS = 5 * LOOKS_A_SECOND;
 
     /** The processor time that idle carriers may have used meanwhile. */
