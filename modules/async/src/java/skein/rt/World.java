@@ -156,7 +156,7 @@ public abstract class World {
     /** Calls {@link Timeout#fire} at the timeout's deadline, unless the timeout is closed by then. */
     public abstract void at(Timeout timeout);
 
-    /** Chooses a number from 0 to below {@code bound}. */
+    /** Chooses a number from 0 to {@code bound - 1}. */
     protected abstract int choose(int bound);
 
     /** Returns a random number from 0 to below 1. */
