@@ -107,7 +107,7 @@
     (last (sort-by :read (filter begins? logs)))))
 
 (defn- beginning
-  "Returns the first bytes of the lines that are counted of an input, as `log-of` recognises a log by them."
+  "Returns the first bytes of an input's counted lines, by which `log-of` recognises a log."
   ^bytes [{:keys [^bytes head to]}]
   (Arrays/copyOf head (int (min (alength head) (long to)))))
 
