@@ -29,7 +29,7 @@
         (close [])))))
 
 (defn on-ctrl-c
-  "Returns the function that Ctrl-C calls. `state` is an atom: :reads, :runs, or :interrupted. `pause` waits while a form may end."
+  "Returns the function that Ctrl-C calls. `state` is an atom: :reads, :runs, or :interrupted. `pause` gives a form time to end."
   [^Thread thread state exit pause]
   (let [say (fn say [text] (binding [*out* *err*] (println text)))]
     (fn interrupt [_]

@@ -70,7 +70,7 @@ The code is in doc/walkthrough.md, in the blocks marked tour: change it, and run
   (println (str i "/" n "  " title "\n"))
   (run! println (wrapped said))
   (println)
-  (doseq [line code :when (not (str/starts-with? line ";"))] (println (str "    " line)))) ; the text's values are not those of now
+  (doseq [line code :when (not (str/starts-with? line ";"))] (println (str "    " line)))) ; the text's values, not those of this run
 
 (defn- show-result [step]
   (println (str ";=> " (pr-str (evaluate step))))
