@@ -2,7 +2,8 @@
 (ns skein.inspect.remote
   "Reaches the inspector of another process of the same user through the JVM's attach mechanism. The process needs this module on its
   class path, and no other preparation. All but `processes`, `heap-of` and `paths-of` start a management agent in it,
-  which makes it load classes and perhaps collect garbage. So ask `skein.inspect.attach/on?` first: what an inspector that is off has missed may be collected.
+  which makes it load classes and perhaps collect garbage. So ask `skein.inspect.attach/on?` first: what an
+  inspector that is off has missed may be collected.
 
   * `processes` lists the JVMs
   * `snapshot-of` one of them
