@@ -17,7 +17,10 @@
   "Returns a reader of what `in` reads. A thread that waits for it can be interrupted, unlike one that waits for a terminal."
   ^LineNumberingPushbackReader [^Reader in]
   (let [typed (LinkedBlockingQueue.)
-        pump (fn pump [] (let [c (.read in)] (.put typed c) (when-not (neg? c) (recur))))]
+        pump (fn pump []
+               (let [c (try (.read in) (catch java.io.IOException _ -1))] ; the terminal may be gone
+                 (.put typed c)
+                 (when-not (neg? c) (recur))))]
     (doto (Thread. ^Runnable pump "repl input") (.setDaemon true) .start)
     (LineNumberingPushbackReader.
       (proxy [Reader] []

@@ -347,7 +347,7 @@
 
 (deftest lines-without-a-duration-are-reported
   (let [json (fn json [url more] (str "{\"client\":\"192.0.2.1\",\"url\":\"" url "\",\"status\":200" more "}"))
-        path (log-of (json "/a" ",\"duration\":12") (json "/a" ",\"duration\":0.5") (json "/b" ""))
+        path (log-of (json "/a" ",\"duration\":12") (json "/a" ",\"duration\":0.5") (json "/b" ",\"duration\":\"\""))
         ask (fn ask [& more] (apply run "wf" "--quiet" path "--by" "path" more))]
     (testing "in words"
       (let [{:keys [out]} (ask "--rank" "mean")]

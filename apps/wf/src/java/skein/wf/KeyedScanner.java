@@ -266,7 +266,7 @@ abstract class KeyedScanner extends Scanner {
 
     /** Adds up numbers that have units, as microseconds. Returns NaN for other texts. */
     private double withUnits() {
-        double micros = 0;
+        double micros = sourceFrom == sourceTo ? Double.NaN : 0;
         for (int from = sourceFrom; from < sourceTo; ) {
             int unitFrom = from;
             while (unitFrom < sourceTo && isOfNumber(source[unitFrom])) unitFrom++;
