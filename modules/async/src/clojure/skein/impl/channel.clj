@@ -10,7 +10,6 @@
   The other direction, foreign handlers on Skein's channels, is in skein.impl.protocols."
   {:no-doc true}
   (:require
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.protocols :as impl])
   (:import
@@ -69,7 +68,7 @@
   (try
     (impl/take! port handler)
     (catch IllegalArgumentException e
-      (argument/port "The port of a take" port (satisfies? impl/ReadPort port)
+      (check/port "The port of a take" port (satisfies? impl/ReadPort port)
                      (if (or (instance? IDeref port) (instance? Future port) (instance? CompletionStage port))
                        "a channel (take from a future by deref, or load skein.async.interop)"
                        "a channel"))
@@ -81,7 +80,7 @@
   (try
     (impl/put! port value handler)
     (catch IllegalArgumentException e
-      (argument/port "The port of a put" port (satisfies? impl/WritePort port)
+      (check/port "The port of a put" port (satisfies? impl/WritePort port)
                      "a channel, which comes before the value")
       (throw e))))
 

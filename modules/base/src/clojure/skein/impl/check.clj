@@ -3,7 +3,7 @@
   "Checks of arguments. Each returns its argument, or throws an exception. The message says which
   argument is wrong, what it must be and what it is.
 
-  * `function` `collection` `number` `whole` `milliseconds` `instance` `policy`
+  * `function` `collection` `number` `whole` `milliseconds` `instance` `policy` `port`
   * `bindings` for the vector of a macro, `options` for a map of options, `leading` for a map of options or one value
   * `that`, which the others use
 
@@ -13,6 +13,7 @@
       ;=> \":n must be a whole number from 1, but is 0.\""
   {:no-doc true}
   (:require
+   [clojure.string :as str]
    [skein.impl.error :as error]))
 
 (set! *warn-on-reflection* true)
@@ -122,3 +123,11 @@
       (when-not (fits? given) ; often a function, because the argument was forgotten
         (that error (str "The first argument of " what) given false (str wanted ", or a map of options")))
       {k given})))
+
+(defn port
+  "Returns `value`, or throws :skein/not-a-port unless `ok?`. `wanted` says what it must be; for a channel of core.async, the
+  message says how to use one."
+  [what value ok? wanted]
+  (let [theirs? (str/starts-with? (str (some-> value class .getName)) "clojure.core.async.impl.channels.")]
+    (that :skein/not-a-port what value ok?
+          (cond-> wanted theirs? (str " (a channel of core.async: load skein.async.coexist)")))))
