@@ -69,9 +69,9 @@
     (impl/take! port handler)
     (catch IllegalArgumentException e
       (check/port "The port of a take" port (satisfies? impl/ReadPort port)
-                     (if (or (instance? IDeref port) (instance? Future port) (instance? CompletionStage port))
-                       "a channel (take from a future by deref, or load skein.async.interop)"
-                       "a channel"))
+        (if (or (instance? IDeref port) (instance? Future port) (instance? CompletionStage port))
+          "a channel (take from a future by deref, or load skein.async.interop)"
+          "a channel"))
       (throw e))))
 
 (defn- putting
@@ -81,7 +81,7 @@
     (impl/put! port value handler)
     (catch IllegalArgumentException e
       (check/port "The port of a put" port (satisfies? impl/WritePort port)
-                     "a channel, which comes before the value")
+        "a channel, which comes before the value")
       (throw e))))
 
 (defn foreign-take
