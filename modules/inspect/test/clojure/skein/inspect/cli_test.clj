@@ -91,13 +91,16 @@
   "A block that waits for another, which nobody answers. The collector would remove both."
   '(do (require '[skein.async :as a])
        (println "starts")
-       (defn ask [] (a/go (a/<! (a/chan))))
+       (def asked (promise))
+       (defn ask []
+         (let [c (a/chan), port (a/go (a/<! c))]
+           (deliver asked (mapv (fn [x] (java.lang.ref.WeakReference. x)) [c port]))
+           port))
        (let [main (Thread/currentThread)
+             waits? (fn waits? [^java.lang.ref.WeakReference r] (pos? (.takerCount ^skein.rt.Channel (.get r))))
              says (fn says []
-                    (loop [before nil] ; until all of them wait
-                      (let [now [(str (.getState main)) (str (skein.rt.schedule.Scheduler/describe))]]
-                        (Thread/sleep 200)
-                        (when-not (and (= before now) (= "WAITING" (first now))) (recur now))))
+                    (while (not (and (every? waits? @asked) (= Thread$State/WAITING (.getState main)))) (Thread/onSpinWait))
+                    (def asked nil) ; in a proof a weak reference counts like others
                     (println "hung"))]
          (doto (Thread. says) (.setDaemon true) .start)
          (a/<!! (a/go (a/<! (ask)))))))
