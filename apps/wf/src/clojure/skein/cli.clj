@@ -61,8 +61,8 @@ examples:
   skein sample-log 1G --seed 7 -o access.log
   skein sample-log 10M | skein wf -
 
-A log has whole lines up to the first that reaches SIZE, so a small log is the beginning of a
-large one. Without --force the command refuses to overwrite a FILE that is not empty.
+A log ends with the line that reaches SIZE, so a small log is the beginning of a large one.
+Without --force the command refuses to overwrite a FILE that is not empty.
 ")
 
 (defn- output-file

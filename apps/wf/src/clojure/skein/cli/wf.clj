@@ -99,7 +99,7 @@ usage: skein wf [OPTION...] FILE...
        FILE may be compressed (gzip, bzip2, Zstandard, xz, lz4), a pattern such as 'logs/*.gz', or -
        for standard input
 
-  --preset NAME        site: the general report, whose URLs are without static files;
+  --preset NAME        site: the general report, which counts static files separately;
                        wf2: Wide Finder 2's, the default for its logs
   --format-of NAME     the log's server; detected for each file if not given: alb apache
                        azure caddy cloudflare cloudfront elb envoy google haproxy iis ingress-nginx
@@ -112,8 +112,8 @@ tallies:
                        browser os crawler status class method host user protocol hour weekday day
                        month minute, any field of the format, several at once: host+day
   --every DURATION     hits over time, in steps of 10s, 5m, 1h, 1d ...
-  --top N              rows of each tally, default 10; with --every, --by minute ... the N largest
-                       steps, instead of all in order
+  --top N              rows of each tally, default 10; of steps of time (--every, --by minute ...),
+                       the N largest instead of all in order
   --sum bytes|time     order by that sum
   --rank NAME          order by hits bytes time mean slowest distinct p95-time p50-bytes ...
   --distinct FIELD     the number of different values in each row: --by day --distinct client;
@@ -123,14 +123,14 @@ tallies:
                        -e '(fn [{:keys [url]}] (count url))'; about four times as slow as --by
   --tallies FILE       such functions from a Clojure file
 
-conditions (all must hold; of a list, or of the same option with several lists, one suffices):
+conditions (all must hold; of a list, one value suffices; an option given again adds to its list):
   --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
-  --not-client 10.9.8.7,...   --no-bots (agents that say that they are crawlers)
+  --not-client 10.9.8.7,... (none of these)   --no-bots (agents that say that they are crawlers)
   --larger 1.5M        responses of at least that many bytes
-  --path REGEX         for the URL with its query string (--where path=REGEX: without it), which W3C
-                       logs have apart from it: --where cs-uri-query=REGEX
+  --path REGEX         for the URL with its query string; --where path=REGEX for the URL without it.
+                       W3C logs keep the query string apart: --where cs-uri-query=REGEX
   --where CONDITION    NAME=REGEX or NAME!=REGEX, for all that --by takes except browser os crawler
-                       country network; may be given several times, as --path. Not for time, bytes
+                       country network; may be given several times, like --path. Not for time, bytes
                        and duration (--from, --to, --larger, --slower), nor for request
   --from, --to TIME    2025-03-30 or '2025-03-30 12:00' on the log's clock, 2025-03-30T12:00:00Z, or
                        2w, 7d, 24h, 90m ago; --to is inclusive (--since, --until: the same)

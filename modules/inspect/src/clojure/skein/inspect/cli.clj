@@ -20,14 +20,14 @@
 (def ^:private usage
   "usage: ./skein ps                           the JVMs, and which have loaded Skein
        ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
-       ./skein top PID [ROUNDS]             the same as ps, every two seconds, with the places that grow
+       ./skein top PID [ROUNDS]             the same as ps, every two seconds, and where the number of blocks grows
        ./skein why PID WAITER [--heap]      why go-42, chan-3, main or skein-worker-0 waits, by the name that ps prints
        ./skein dump PID FILE [--heap]       a snapshot of it: .edn, which ps and why read, or .json or text
        ./skein timeline PID FILE [SECONDS]  when each of its blocks ran and waited in 5 s, as JSON for ui.perfetto.dev
 Except for top and timeline, PID may also be a heap file, such as x.hprof, or a dump, such as x.edn.
-Except for top and timeline, which switch the inspector of the process on, it must be on, or give --heap: then the process,
-which need not have skein.inspect, is paused while it writes its heap to a temporary file. --prove runs the garbage
-collector of the process first.")
+top and timeline switch the inspector of the process on. For the other commands it must be on, or give --heap: then the process
+is paused while it writes its heap to a temporary file, and need not have skein.inspect. --prove runs the garbage collector
+of the process first.")
 
 (defn- stop
   "Ends the command with a message."
