@@ -207,8 +207,8 @@
 
   Traces functions, also primitive ones, multimethods and protocol functions. They stay traced
   when they are redefined, get another method or are extended. Calls that do not go through the
-  var are not seen; then a :note says so. Throws :skein/not-traceable, :skein/bad-sink,
-  :skein/bad-format, :skein/bad-option."
+  var are not seen; an event with the :phase :note says so. Throws :skein/not-traceable,
+  :skein/bad-sink, :skein/bad-format, :skein/bad-option."
   [& vars]
   (let [[options names] (options-and-names vars)]
     `(trace-vars* ~options '~(ns-name *ns*) [~@(map name-form names)])))

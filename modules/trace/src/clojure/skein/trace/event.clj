@@ -9,6 +9,8 @@
                    :async-return, :async-throw: the block of a returned port has ended
                    :form: a form of `trace-forms` has failed
                    :value: the program has called `trace` or a similar function
+                   :verbose: the program has called `printfv` or a similar macro
+                   :note: not all calls of a traced function can be seen
       :id          the number of the call, from 1
       :parent      the number of the call around it
       :group       the number of the outermost call around it in the same thread or block
