@@ -153,8 +153,8 @@
 
 (defn map
   "Returns a lazy seq of the results of `f` on the items at each position of `colls`, up to the
-  shortest. Each call runs on a virtual thread. Returns when all calls have ended. Reading the item of a call
-  that threw throws an ExecutionException with the exception as its cause.
+  shortest. Each call runs on a virtual thread. Returns when all calls have ended. If a call threw, reading
+  its item throws an ExecutionException with that exception as its cause.
 
   Like virtuoso's. Differs: at most `max-eager` calls run at once; the next `max-eager` start when
   those have been read. Each may hold a socket: see `wmap` for a limit. Throws
@@ -207,7 +207,7 @@
 
 (defn wmap
   "Returns a lazy seq of the results of `f` on the items at each position of `colls`, up to the
-  shortest. Calls run on virtual threads, never more than `n` at once, and that many while input remains
+  shortest. Calls run on virtual threads, at most `n` at once, and exactly `n` while input remains
   and results are read. Without `colls`, returns a transducer that does the same.
 
   - n    a number from 1, or a map of options:
@@ -325,7 +325,7 @@
   - :deadline-ms     the longest time for all calls and pauses together. A call that is still
                      running then is interrupted; a pause that would end later does not start
   - :retry?          function of the exception that returns whether to try again; by default
-                     it returns true for every Exception. An interrupt is never tried again
+                     it returns true for every Exception. An interrupted call is never retried
 
   Throws the last exception, with up to 32 earlier ones suppressed in it. When the deadline passes,
   throws :skein/timeout with the last exception as its cause. Throws :skein/bad-option,

@@ -53,7 +53,7 @@
   "Returns a channel.
 
   - buf-or-n    how many values it buffers, or a buffer; nil or 0: no buffer, so a put waits for its take
-  - xform       a transducer that values pass before the buffer; needs a buffer
+  - xform       a transducer that values pass through before the buffer; needs a buffer
   - ex-handler  function of an exception that the transducer throws; its result, if not nil, is
                 put into the buffer
 
@@ -441,28 +441,28 @@
   (filters/map> f ch))
 
 (defn filter>
-  "Returns a port whose puts put only values with (p value) on `ch`. Like core.async's."
+  "Returns a port that passes to `ch` only values for which (p value) is true. Like core.async's."
   [p ch]
   (filters/filter> p ch))
 
 (defn remove>
-  "Returns a port whose puts put only values without (p value) on `ch`. Like core.async's."
+  "Returns a port that passes to `ch` only values for which (p value) is false. Like core.async's."
   [p ch]
   (filter> (fn [v] (not (p v))) ch))
 
 (defn filter<
-  "Returns a channel of the values of `ch` with (p value). Like core.async's. Differs: takes
+  "Returns a channel of the values of `ch` for which (p value) is true. Like core.async's. Differs: takes
   nothing once the returned channel is closed. If `p` throws, the returned channel closes."
   ([p ch] (filter< p ch nil))
   ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
 
 (defn remove<
-  "Returns a channel of the values of `ch` without (p value). Like core.async's; differs as `filter<`."
+  "Returns a channel of the values of `ch` for which (p value) is false. Like core.async's; differs as `filter<`."
   ([p ch] (remove< p ch nil))
   ([p ch buf-or-n] (filter< (fn [v] (not (p v))) ch buf-or-n)))
 
 (defn mapcat<
-  "Returns a channel of the values in the collections (f value), for the values of `in`. Like core.async's;
+  "Returns a channel of the values in the collections that `f` returns for the values of `in`. Like core.async's;
   differs as `filter<`."
   ([f in] (mapcat< f in nil))
   ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
@@ -477,7 +477,7 @@
      in)))
 
 (defn unique
-  "Returns a channel of the values of `ch` without those that equal the one before. Like core.async's;
+  "Returns a channel of the values of `ch`, except those that equal the value before them. Like core.async's;
   differs as `filter<`."
   ([ch] (unique ch nil))
   ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))

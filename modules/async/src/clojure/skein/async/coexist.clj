@@ -5,11 +5,11 @@
   protocols of 1.9.
 
   The operations of both then work on the channels of both, and `alts!` on a mixture. Ports,
-  handlers and buffers that were made for one work with the other.
+  handlers and buffers of one library work with the other.
 
   Values, closes and waits mean the same on both sides. core.async's operations ignore the
   cause with which a channel of Skein was closed. If only a library needs core.async, use the
-  bridge instead, which is faster: see doc/interop.md."
+  module core-async instead, which is faster: see doc/interop.md."
   (:require
    [clojure.core.async.impl.buffers]
    [clojure.core.async.impl.protocols :as theirs]

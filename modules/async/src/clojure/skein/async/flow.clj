@@ -139,7 +139,7 @@
 
   - :workload            :mixed (the default) or :io: the step runs on the process's own thread,
                          a platform thread or a virtual one. :compute: each message is handled by
-                         a task of its own on the executor for computing, and must not block
+                         a task of its own, which must not block, on the executor for computing
   - :compute-timeout-ms  the longest that such a task may take, by default 5000
 
   An exception from a step goes to the error channel, in a map with ::ex, ::pid, ::cid, ::msg and

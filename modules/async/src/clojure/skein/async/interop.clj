@@ -11,9 +11,9 @@
   * `stage` - one take as a CompletableFuture
   * `values` - a channel's values, for `reduce`, `seq` and iterators
 
-  A stage calls back. For any other kind, the first take that has to wait starts a virtual
-  thread, which waits for the result. A delay runs on that thread, with the bindings of that
-  take. For java.util.concurrent.Flow see skein.async.reactive.
+  A CompletionStage calls back when it is done. For any other kind, the first take that has to
+  wait starts a virtual thread, which waits for the result. A delay runs on that thread, with the
+  bindings of that take. For java.util.concurrent.Flow see skein.async.reactive.
 
       (let [p (promise), f (future 2)]
         (deliver p 1)

@@ -91,9 +91,9 @@
 
 (defn wmap
   "Takes values from the channel `from`, calls `f` with each, and puts the results on the channel
-  `to`. `f` is called on virtual threads and may block. Never more than `n` calls run at once, and
-  that many while values are available and results are taken. Returns a port of the number of
-  results that were put. If an exception ended the window early, `<?` and `<??` throw it there.
+  `to`. `f` is called on virtual threads and may block. At most `n` calls run at once, and exactly
+  `n` while values are available and results are taken. Returns a port of the number of results
+  that were put. If an exception ended the window early, `<?` and `<??` throw it there.
 
   - n  a number from 1 to 2147483647, or a map of options:
     - :n         the number
@@ -107,7 +107,7 @@
   A nil result is left out. If `from` was closed with a cause, the window ends with that cause
   after the results. If `to` is closed, the next put fails; then no value is taken, and calls
   are interrupted. At most n values are taken and not yet put, or 4n while the window waits for
-  a slow one. A virtual thread waits for the next value until `from` closes, even if no other
+  a slow call. A virtual thread waits for the next value until `from` closes, even if no other
   code has `from`. Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port,
   :skein/bad-option.
 

@@ -27,7 +27,7 @@
   (mirror/mirror! *ns* v))
 
 (defn timeout
-  "See skein.async/timeout. It takes a primitive, because code compiled with core.async calls it so."
+  "See skein.async/timeout. It takes a primitive, because code compiled with core.async passes one."
   [^long msecs]
   (skein.async/timeout msecs))
 

@@ -11,8 +11,8 @@
 (defprotocol-once ProcLauncher
   "Describes and starts processes of one kind, any number of times. It holds no resource.
 
-  A process starts with the status :paused, in which it takes no message and puts none. In each
-  wait it also waits, with priority, for its control channel. That channel carries commands:
+  A process starts with the status :paused, in which it takes no message and puts none. Wherever
+  it waits, it also takes from its control channel, with priority. That channel carries commands:
   maps with ::flow/to, a process's id or ::flow/all, and ::flow/command:
 
   - ::flow/resume  be :running
@@ -31,7 +31,8 @@
 
     - :pid       the process's id
     - :args      {param value}, from the flow's definition
-    - :ins       {id channel}, with ::flow/control; ::flow/signals carries `[signal-id message]`
+    - :ins       {id channel}, with ::flow/control and with ::flow/signals, which carries
+                 `[signal-id message]`
     - :outs      {id channel-or-nil}, nil where nothing is connected, with ::flow/error and
                  ::flow/report
     - :resolver  a Resolver"))

@@ -65,8 +65,8 @@
   ([p ch buf-or-n] (filter< (complement p) ch buf-or-n)))
 
 (defn mapcat<
-  "Returns a channel of the values in the collections (f value) of the values of `in`. Like
-  core.async's; differs as `filter<` does."
+  "Returns a channel of the values in the collections that `f` returns for the values of `in`.
+  Like core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f in] (mapcat< f in nil))
   ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
@@ -82,7 +82,7 @@
      in)))
 
 (defn unique
-  "Returns a channel of the values of `ch`, without each that equals the value before it. Like
+  "Returns a channel of the values of `ch`, except those that equal the value before them. Like
   core.async's; differs as `filter<` does."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([ch] (unique ch nil))
