@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.console
-  "Serves a page that shows a running program: which blocks can never continue, who waits for whom, and in which line.
+  "Serves a page that shows a running program: which blocks can never continue, who waits for whom, and on which line.
 
   * `serve!` shows this process, another one, or a file
 

@@ -114,7 +114,7 @@
   - :value       the value that fold returns
   - :path        :serial, :parallel, or :in-order, which is parallel up to a transducer that needs order
   - :reason      why it was serial or in order, a string, or nil
-  - :grain       elements (for a file, bytes) in a block, on average
+  - :grain       elements (for a file, bytes) in a block, which is what a thread takes at a time; on average
   - :pieces      a map for each part that has a value: its first unit (:from), how many units (:units) and blocks (:blocks) it
                  had, how long it took (:ns), and its thread (:thread). If the path is :in-order, there is one part, with the
                  time of all threads together and the name of one of them

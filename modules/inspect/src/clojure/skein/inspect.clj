@@ -152,7 +152,7 @@
   - :site      where it parks, or parked last: {:file :line :column :form :op :in-try}. For a block of Skein itself, such as a
                pipeline's, the file and line are those of the call in the program, and :column is -1
   - :waits     if it is parked, `[{:op :take or :put, :channel id, :place from 1}]`, several for an alts!; {:op :foreign class}
-               for a port of another kind. If the thread :on waits, also what it waits for, as in `threads`
+               for a port of another kind. If the thread under :on waits, also what it waits for, as in `threads`
   - :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
   - :age-ms    how long ago it was made, or first seen
   - :runs      how many steps it has run
@@ -188,7 +188,7 @@
   - :kind          :chan, :timeout, :limiter of skein.async.limit, :result of a block or thread, :future, or :scope for the one in which the body of a scope waits for its children
   - :label         see `label!`; for a limiter without one, its name
   - :buffer        {:type :count :capacity}
-  - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, with a :block that blocks that thread,
+  - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, with :block if a block blocks the thread,
                    {:callback name}, or {:older site} for a block that was parked before the inspector was switched on
   - :closed?       whether it is closed
   - :thread        for the result of a `thread` or `io-thread`, the thread: {:thread name :tid :state :site}
@@ -212,7 +212,7 @@
   - :id            a number
   - :parent        the scope around it, if the inspector sees one
   - :body          who runs the body: {:block id} or {:thread name :tid n}
-  - :children      the children that have not ended, oldest first, as in :body; {:begun? false} for one that has not begun
+  - :children      the children that have not ended, oldest first, as in :body; {:begun? false} for one that has not begun.
                    In a cancelled scope, the threads of :body and :children have a :site
   - :remaining-ms  the time until its deadline, if it has one
   - :cancelled?    true if no child begins any more; :reason is :failure, :deadline or :outside unless cancel! did it
@@ -249,10 +249,10 @@
 
   :ends says how the chain ends:
 
-  - :nobody     no known block or thread could end the last wait; code that reaches it through a var still may
+  - :nobody     no known block or thread could end the last wait; code that reaches the channel through a var still may
   - :timer      a timer will end it, or, outside of a `shield`, the deadline of a scope
   - :cycle      the chain returns to an earlier member
-  - :several    several blocks could end the last wait, or children of a scope that the chain does not follow
+  - :several    several blocks, or children of a scope, could end the last wait; the chain follows none of them
   - :moves      the block or thread that could end it runs, is ready, or waits outside of channels
   - :collected  the block that should end it was garbage. A heap file still has that block, and the chain goes on"
   ([x] (why (snapshot) x))
@@ -278,7 +278,7 @@
     - :proven     the block was garbage before it had ended, or a heap file proves it
     - :certain    threads wait for each other's locks
     - :suspected  blocks wait for one another, according to their locals
-  - :kind     :deadlock; for a collected block also :lost-value or :no-clean-up; :locks
+  - :kind     :deadlock or :locks; for a collected block also :lost-value or :no-clean-up
   - :says     the report as a sentence
 
   The argument is a snapshot, or options:

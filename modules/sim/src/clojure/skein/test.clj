@@ -3,7 +3,7 @@
   "Fixtures of clojure.test for concurrent code, and tests by simulation.
 
   * `leak-free` fails a test whose blocks have not ended
-  * `no-dropped-errors` fails a test with an exception that was neither caught nor taken
+  * `no-dropped-errors` fails a test in which an exception was neither caught nor taken
   * `deadline` fails a test that hangs, and shows its threads
   * `defsim` defines a test whose body `skein.sim/check` runs
 
@@ -224,7 +224,7 @@
 
 (defn deadline
   "Returns a fixture that fails a test that has not ended after `ms` milliseconds. It shows where the test is, and what
-  the threads do that run code of the program. The test's thread is interrupted, and the fixture does not wait for its end.
+  the threads that run the program's code are doing. The test's thread is interrupted, and the fixture does not wait for its end.
   Throws :skein/bad-number."
   [ms]
   (check-called "deadline" ms)

@@ -12,9 +12,9 @@
 
   A compressed file is unpacked. Its first bytes say how it is compressed, not its name. gzip needs no library. Zstandard needs
   com.github.luben/zstd-jni on the class path, bzip2 and lz4 org.apache.commons/commons-compress, xz org.tukaani/xz. Several
-  compressed files are read in parallel. A single one is unpacked by one thread while others step on its lines. Pipes, devices
+  compressed files are read in parallel. A single one is unpacked by one thread while others process its lines. Pipes, devices
   and the files of /proc, which have no size, are read in the same way. A pipe can be folded once. Before the fold waits for
-  more from a pipe, it steps on all complete records that it has read.
+  more from a pipe, it processes all complete records that it has read.
 
   Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long
   and :skein/no-unpacker, and for arguments :skein/bad-path, :skein/bad-charset, :skein/bad-delimiter and :skein/bad-option.
