@@ -10,7 +10,9 @@
    [skein.impl.error :as error]
    [skein.sim.runs :as runs]
    [skein.sim.story :as story]
-   [skein.sim.token :as token])
+   [skein.sim.subject :as subject]
+   [skein.sim.token :as token]
+   [skein.sim.waits :as waits])
   (:import
    (skein.rt World)
    (skein.rt.watch Failures)
@@ -31,14 +33,14 @@
 (defn- user-place
   "Returns the place in the user's code where `thrown` was made, or the innermost place if it was made elsewhere."
   [^Throwable thrown]
-  (when-some [^StackTraceElement e (let [frames (Failures/userFrames thrown)] (or (story/users-frame frames) (first frames)))]
+  (when-some [^StackTraceElement e (let [frames (Failures/userFrames thrown)] (or (subject/users-frame frames) (first frames)))]
     (str " at " (.getFileName e) ":" (.getLineNumber e))))
 
 (defn- thread-place
   "Returns the place where a task waited when the run failed."
   [^Simulation sim task]
   (if-some [site (some (fn [wait] (when (identical? task (:task wait)) (:site wait))) (:waits (.description sim)))]
-    (str " at " (story/place task site))
+    (str " at " (subject/place task site))
     ""))
 
 (def ^:private last-steps
@@ -74,7 +76,7 @@
 (defn- outsider-words [name-of ^Outsider outsider]
   (let [name (some-> (.by outsider) .getName)
         task (some-> (.task outsider) name-of)
-        at (if-some [place (story/place (.task outsider) (.waited outsider))] (str " at " place) "")]
+        at (if-some [place (subject/place (.task outsider) (.waited outsider))] (str " at " place) "")]
     (cond
       (= "VirtualThread-unblocker" name)
       (str task " waits in Object.wait" at ", which can't be simulated. Use a condition of a lock of java.util.concurrent,"
@@ -124,13 +126,13 @@
 (defn- foreign?
   "Returns whether a run has ended in a deadlock that a thread outside of the simulation could perhaps end."
   [^Simulation sim]
-  (and (= "deadlock" (some-> (.verdict sim) .kind)) (some story/foreign? (:waits (.description sim)))))
+  (and (= "deadlock" (some-> (.verdict sim) .kind)) (some waits/foreign? (:waits (.description sim)))))
 
 (defn- text [^Simulation sim name-of words origin whole?]
   (let [{:keys [waits]} (.description sim)]
     (str/join "\n" (concat [words origin]
                            (when (#{"deadlock" "leak"} (.kind (.verdict sim)))
-                             (story/told sim name-of waits))
+                             (waits/told sim name-of waits))
                            (when (foreign? sim)
                              ["  Perhaps a thread that is not simulated, such as one of ForkJoinPool's, would end a wait: see the option :outside."])
                            (story/story sim name-of whole?)))))
@@ -138,8 +140,8 @@
 (defn- named
   "Runs `schedule` with events. Returns [simulation names]."
   [options schedule body]
-  (let [sim (runs/play options schedule body true (fn describe [sim] {:waits (story/waits sim)}))]
-    [sim (story/names sim (map :on (:waits (.description sim))))]))
+  (let [sim (runs/play options schedule body true (fn describe [sim] {:waits (waits/waits sim)}))]
+    [sim (subject/naming sim (map :on (:waits (.description sim))))]))
 
 (defn- told
   "Returns the failure of a run. With the option :whole?, its story has all lines."

@@ -31,6 +31,12 @@
 
 ;;;; Channels: a point before each operation of a thread, or of a block in the middle of a step
 
+(defn- refused
+  "Tells that the put on `port` that has returned `v` has failed, if so. Returns `v`."
+  [^Simulation sim what port v]
+  (when (and (false? v) (= "put" what)) (.note sim "failed" port "fails, as it is closed"))
+  v)
+
 (defn- operation
   "Returns `f`, an operation on a port, with a point before it. `op` says in which kind of operation it may block."
   [op what f]
@@ -44,12 +50,12 @@
       ([port x]
        (if-some [^Simulation sim (Simulation/here)]
          (do (.point sim op what port x)
-             (try (f port x) (finally (.passed sim))))
+             (refused sim what port (try (f port x) (finally (.passed sim)))))
          (f port x)))
       ([port x & more]
        (if-some [^Simulation sim (Simulation/here)]
          (do (.point sim op what port x)
-             (try (apply f port x more) (finally (.passed sim))))
+             (refused sim what port (try (apply f port x more) (finally (.passed sim)))))
          (apply f port x more))))))
 
 (def ^:private operations
@@ -60,13 +66,13 @@
    #'a/close! [World/NONE "close"]})
 
 (defn- trying
-  "Returns `f`, an operation on a port that does not wait, with a point before it. (failed? value) is whether it failed."
-  [what failed? f]
+  "Returns `f`, an operation on a port that does not wait, with a point before it. If (failed? value), the story says `failure`."
+  [what failed? failure f]
   (let [f (operation World/NONE what f)]
     (fn [& args]
       (let [v (apply f args)]
         (when (failed? v)
-          (when-some [^Simulation sim (Simulation/here)] (.note sim "failed" (first args) nil)))
+          (when-some [^Simulation sim (Simulation/here)] (.note sim "failed" (first args) failure)))
         v))))
 
 ;;;; Atoms and volatiles: a point before each read and write
@@ -96,9 +102,14 @@
   "Returns `f`, the function deliver, with a point before it."
   [f]
   (fn [p x]
-    (when-some [^Simulation sim (Simulation/here)]
-      (when (.atoms sim) (.point sim World/NONE "deliver" p x)))
-    (f p x)))
+    (let [sim (Simulation/here)]
+      (if (and sim (.atoms ^Simulation sim))
+        (do (.point ^Simulation sim World/NONE "at" p nil)
+            (let [v (f p x)]
+              (tell sim "deliver" p x)
+              (when (nil? v) (.note ^Simulation sim "failed" p "too late"))
+              v))
+        (f p x)))))
 
 (defn- reading [f]
   (fn
@@ -159,6 +170,15 @@
         (when (.keepsEvents sim) (.note sim "closing" {:scope scope :done done} nil)))
       done)))
 
+;;;; Cancellations
+
+(defn- cancelling
+  "Returns `f`, which cancels its argument, `what` in words; the story says so."
+  [what f]
+  (fn [x]
+    (when-some [^Simulation sim (Simulation/here)] (.note sim "cancel" nil what))
+    (f x)))
+
 ;;;; Random numbers
 
 (defn- drawn
@@ -203,13 +223,15 @@
      #'virtual/release releasing
      #'limit/release! giving-back
      #'scope/closing closing
+     #'scope/cancel! (partial cancelling "a scope")
+     #'clojure.core/future-cancel (partial cancelling "a future")
      #'clojure.core/rand drawn
      #'clojure.core/rand-int drawn-int
      #'clojure.core/rand-nth drawn-nth
      #'clojure.core/shuffle drawn-order
      #'clojure.core/random-uuid drawn-uuid}
-    {#'a/poll! (partial trying "poll" nil?)
-     #'a/offer! (partial trying "offer" not)
+    {#'a/poll! (partial trying "poll" nil? "gets nothing")
+     #'a/offer! (partial trying "offer" not "fails")
      #'clojure.core/compare-and-set! (partial pointed (fn [[_ new] set?] (if set? new ::unset)))}
     (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/vreset!] (repeat (partial pointed (fn [_ v] v))))
     (zipmap [#'clojure.core/swap-vals! #'clojure.core/reset-vals!] (repeat (partial pointed (fn [_ [_ new]] new))))))

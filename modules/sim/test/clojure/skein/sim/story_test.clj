@@ -1,273 +1,16 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.story-test
-  "Reports on deadlocks and leaks name what each task waits in, not what it did before."
+  "A story tells what has happened, and where."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan go timeout]]
    [skein.async.limit :refer [concurrency-limiter with-permit]]
-   [skein.async.window :as window]
    [skein.scope :as scope]
    [skein.sim :as sim]
-   [skein.virtual :as virtual])
-  (:import
-   (java.util.concurrent CompletableFuture)
-   (java.util.concurrent.locks Lock ReentrantLock)
-   (skein.sim.rt Trace$Event)))
+   [skein.virtual :as virtual]))
 
 (set! *warn-on-reflection* true)
-
-(defmacro ^:private told
-  "Evaluates to the failure of one run of the body, and the lines of its report on waiting tasks, as [error [line]]."
-  [& body]
-  `(let [{failure# :failure text# :text} (sim/run ~@body)]
-     [failure# (filterv #(re-find #"^  (main|go-\d+|thread-\d+) +waits" %) (str/split-lines (str text#)))]))
-
-(defn- all-outside?
-  "Returns whether each of the `n` tasks of a deadlock waits outside of channels."
-  [n [error lines]]
-  (and (= :skein/sim-deadlock error)
-       (= n (count lines))
-       (every? #(re-find #"waits(?: for a \S+)? +story_test.clj:\d+" %) lines)))
-
-(deftest a-wait-outside-of-channels-names-no-earlier-port
-  (testing "two threads that have put, and wait for a promise"
-    (is (all-outside? 3 (told (let [c (chan 2), p (promise)
-                                    wait (fn [] (virtual/future (>!! c 1) @p))
-                                    x (wait), y (wait)]
-                                [@x @y])))))
-  (testing "a thread that has put and taken"
-    (is (all-outside? 2 (told (let [c (chan 2), p (promise)] @(virtual/future (>!! c 1) (<!! c) @p))))))
-  (testing "a thread that has changed an atom"
-    (is (all-outside? 2 (told (let [n (atom 0), p (promise)] @(virtual/future (swap! n inc) @p))))))
-  (testing "a block that has put, and blocks"
-    (is (all-outside? 2 (told (let [c (chan 1), p (promise), q (promise)] (go (>! c 1) @p) @q)))))
-  (testing "a thread whose take was interrupted"
-    (is (all-outside? 2 (told (let [c (chan), p (promise)
-                                    t (virtual/future (try (<!! c) (catch InterruptedException _)) @p)]
-                                (sim/settle)
-                                (future-cancel t)
-                                @p))))))
-
-(defn- reason
-  "Returns what the last line of `told` says after the place."
-  [[_ lines]]
-  (second (re-find #"story_test.clj:\d+ +(.*)$" (str (peek lines)))))
-
-(deftest a-wait-for-tasks-that-have-ended-says-so
-  (testing "a channel that was not closed"
-    (is (= "go-1 has ended, and nobody has closed it"
-           (reason (told (let [c (chan 2)]
-                           (go (>! c 1))
-                           (<!! (go (<! c) (<! c))))))))
-    (is (= "go-1 and go-2 have ended, and nobody has closed it"
-           (reason (told (let [c (chan 2)]
-                           (go (>! c 1))
-                           (go (>! c 2))
-                           (<!! (go (<! c) (<! c) (<! c)))))))))
-  (testing "a taker that has ended"
-    (is (= "go-1 has ended, and nobody else takes from it"
-           (reason (told (let [c (chan)]
-                           (go (<! c))
-                           (>!! c 1)
-                           (<!! (go (>! c 2)))))))))
-  (testing "a task that needs itself and tasks that have ended is in no cycle"
-    (is (= "go-1 has ended, and nobody has closed it"
-           (reason (told (let [c (chan 1)]
-                           (go (>! c 1))
-                           (<!! (go (<! c) (a/alts! [c])))))))))
-  (testing "of two, one is left"
-    (is (= "go-2 has put on it"
-           (reason (told (let [c (chan 2)]
-                           (go (>! c 1))
-                           (go (>! c 2) (<! (chan)))
-                           (<!! (go (<! c) (<! c) (<! c))))))))))
-
-(defn- reasons
-  "Returns {task reason} of all lines of `told`."
-  [[_ lines]]
-  (into {} (map #(vec (rest (re-find #"^  (\S+) .*story_test.clj:\d+ +(.*)$" %)))) lines))
-
-(deftest only-a-block-whose-result-is-awaited-is-needed
-  (testing "a pool: the body has put the connection there once, and go-1 has it"
-    (let [borrow (fn [pool jobs wait]
-                   (>!! pool :conn)
-                   (wait [(go (let [c (<! pool)] (dotimes [i 3] (>! jobs i)) (>! pool c)))
-                          (go (dotimes [_ 3] (let [c (<! pool)] (<! jobs) (>! pool c))))]))
-          expected {"go-1" "full 1/1; nobody has taken from it"
-                    "go-2" "main has put on it; go-1 has taken from it"}]
-      (is (= (assoc expected "main" "needs go-1")
-             (reasons (told (borrow (chan 1) (chan 1) (fn [[p q]] (<!! p) (<!! q)))))))
-      (is (= (assoc expected "main" "needs go-2")
-             (reasons (told (borrow (chan 1) (chan 1) (fn [[p q]] (<!! q) (<!! p)))))))))
-  (testing "a limiter: who has taken its permit may give it back"
-    (is (= {"main" "needs go-2", "go-1" "nobody has put on it, and nobody has closed it"
-            "go-2" "no permit is free; go-1 has taken from it"}
-           (reasons (told (let [one (concurrency-limiter 1)]
-                            (go (<! one) (<! (chan)))
-                            (<!! (go (<! one)))))))))
-  (testing "a permit that was given back before is not free for that; the limiter's name is shown"
-    (let [[_ [_ _ line]] (told (let [db (concurrency-limiter {:n 1 :name "db"})]
-                                 (go (with-permit db) (with-permit db (<! (chan))))
-                                 (<!! (go (with-permit db)))))]
-      (is (re-find #"go-2 +waits in <! limiter db .* no permit is free; go-1 has taken from it$" line))))
-  (testing "a permit whose task has ended, but not one that was given back"
-    (is (= "no permit is free; go-2 has taken from it and has ended"
-           (reason (told (let [one (concurrency-limiter 1)]
-                           (<!! (go (with-permit one)))
-                           (<!! (go (<! one)))
-                           (<!! (go (with-permit one)))))))))
-  (testing "a permit of the task itself"
-    (is (= "no permit is free; go-1 has taken from it"
-           (reason (told (let [one (concurrency-limiter 1)]
-                           (<!! (go (with-permit one (with-permit one))))))))))
-  (testing "an alts! with other ports does not need the block"
-    (is (= {"main" "needs go-1 or another port", "go-1" "nobody has put on it, and nobody has closed it"}
-           (reasons (told (a/alts!! [(go (<! (chan))) (chan)]))))))
-  (testing "an alts! may have chosen another port"
-    (is (= "go-1 has put on it or tried to"
-           (reason (told (let [c (chan), d (chan 1)]
-                           (go (a/alts! [[c 1] [d 1]] :priority true) (<! (chan)))
-                           (<!! (go (<! c)))))))))
-  (testing "an alts! that has taken from a channel has not put on it"
-    (is (= {"main" "nobody has taken from it", "go-1" "nobody has served any of them, and nobody has closed any of them"}
-           (reasons (told (let [c (chan), d (chan)]
-                            (go (a/alts! [c [d 1]]))
-                            (>!! (chan) 1))))))))
-
-(deftest tasks-that-only-each-other-has-served-are-in-a-cycle
-  (testing "each fills the other's channel"
-    (is (= {"main" "needs go-1", "go-1" "full 1/1; go-2 has taken from it   <- cycle"
-            "go-2" "full 1/1; go-1 has taken from it   <- cycle"}
-           (reasons (told (let [x (chan 1), y (chan 1)
-                                swap (fn [to from] (go (>! to 1) (<! from) (>! to 2) (>! to 3) (<! from)))
-                                p (swap x y)]
-                            (swap y x)
-                            (<!! p)))))))
-  (testing "the body waits for a worker, which waits for a job; other workers are in no cycle"
-    (is (= {"main" "needs go-1   <- cycle", "go-1" "main has put on it   <- cycle", "go-2" "main has put on it"}
-           (reasons (told (let [jobs (chan)
-                                work (fn [] (go (while (<! jobs))))
-                                p (work)]
-                            (work)
-                            (>!! jobs 1)
-                            (>!! jobs 2)
-                            (<!! p))))))))
-
-(deftest a-task-of-skeins-own-code-has-the-line-that-started-it
-  (let [{:keys [text]} (sim/run (let [in (chan), out (chan)]
-                                  (window/wmap 3 (fn [x] (virtual/sleep 5) x) in out)
-                                  (a/onto-chan! in (range 40))
-                                  (dotimes [_ 3] (<!! out))
-                                  (<!! (a/into [] (chan)))))]
-    (is (every? #(re-find #" story_test.clj:\d+" %) (filter #(re-find #"^  (main|go-\d+|thread-[\d.]+) +waits|[<>]!|spawns" %)
-                                                            (str/split-lines text))))
-    (is (not (str/includes? text "see the option :outside")) "no other thread can end a wait in Skein's own code")
-    (is (re-find #"thread-1\.1 and thread-1\.1\.1 and thread-1\.1\.1\.1 and \d+ more have ended" text)))
-  (testing "spawning is said of each task but those spawned one after the other"
-    (is (re-find #"main +spawns go-1, go-2, >! chan-1 1, spawns go-3"
-                 (:text (sim/run (let [c (chan 1)] (go 1) (go 2) (>!! c 1) (go 3) (<!! (chan)))))))))
-
-(deftest a-channel-on-which-a-callback-waits-is-named
-  (let [stopped (fn []
-                  (let [source (chan 1), m (a/mult source), unread (sim/label (chan 1) "unread"), sum (chan 1)]
-                    (a/tap m unread)
-                    (a/tap m sum)
-                    (a/onto-chan! source (range 5))
-                    (<!! (a/reduce + 0 sum))))]
-    (doseq [threads [:auto :none]]
-      (is (re-find #"\n  callback +waits in >! unread +full 1/1; nobody has taken from it\n"
-                   (:text (sim/run {:threads threads} (stopped)))))))
-  (testing "a put by a block or a thread is none"
-    (is (not (str/includes? (:text (sim/run {:threads :none} (let [c (chan)] (go (>! c 1)) (>!! c 2)))) "callback")))))
-
-(deftest threads-in-each-others-locks-wait-outside-of-channels
-  (is (all-outside? 3 (told (let [x (ReentrantLock.), y (ReentrantLock.)
-                                  cross (fn [^Lock a ^Lock b]
-                                          (virtual/future (.lock a) (<!! (timeout 1)) (.lock b)))
-                                  p (cross x y), q (cross y x)]
-                              [@p @q]))))
-  (when (<= 24 (.feature (Runtime/version))) ; before, a thread that waits for a monitor keeps its carrier
-    (is (all-outside? 3 (told (let [x (Object.), y (Object.)
-                                    cross (fn [a b] (virtual/future (locking a (<!! (timeout 1)) (locking b 1))))
-                                    p (cross x y), q (cross y x)]
-                                [@p @q]))))))
-
-(deftest a-report-says-what-a-thread-waits-for-outside-of-channels
-  (testing "results and promises"
-    (doseq [start [(fn [f] (virtual/future (f))) (fn [f] (future (f)))]]
-      (is (= {"main" "needs thread-1", "thread-1" "nobody has delivered it"}
-             (reasons (told (let [p (promise)] @(start (fn [] @p)))))))))
-  (testing "monitors"
-    (when (<= 25 (.feature (Runtime/version))) ; the first whose dump of threads has monitors
-      (is (= {"main" "needs thread-1", "thread-1" "thread-2 holds it   <- cycle", "thread-2" "thread-1 holds it   <- cycle"}
-             (reasons (told (let [x (Object.), y (Object.)
-                                  cross (fn [a b] (virtual/future (locking a (<!! (timeout 1)) (locking b 1))))
-                                  p (cross x y), q (cross y x)]
-                              [@p @q])))))))
-  (testing "semaphores"
-    (is (= {"main" "needs thread-1"
-            "thread-1" "no permit is free; thread-2 has taken one   <- cycle"
-            "thread-2" "no permit is free; thread-1 has taken one   <- cycle"}
-           (reasons (told (let [x (virtual/semaphore 1), y (virtual/semaphore 1)
-                                cross (fn [a b] (virtual/future (virtual/with-permit a (<!! (timeout 1)) (virtual/with-permit b 1))))
-                                p (cross x y), q (cross y x)]
-                            [@p @q]))))))
-  (testing "only a wait that others could end is called that"
-    (let [hint? (fn [{:keys [text]}] (str/includes? text "see the option :outside"))]
-      (is (hint? (sim/run (.get (CompletableFuture.)))))
-      (is (re-find #"main +waits for a CompletableFuture +story_test" (:text (sim/run (.get (CompletableFuture.))))))
-      (is (not (hint? (sim/run (<!! (chan))))))
-      (is (not (hint? (sim/run (let [s (virtual/semaphore 1)] (virtual/with-permit s (virtual/with-permit s 1)))))))
-      (is (not (hint? (sim/run @(virtual/future (<!! (chan))))))))))
-
-(deftest a-wait-for-the-end-of-a-scope-names-the-children
-  (let [stopped (fn [run] (let [{:keys [text] :as result} (run)]
-                            (is (= :skein/sim-deadlock (:failure result)))
-                            (is (not (str/includes? text "see the option :outside")))
-                            text))]
-    (testing "of a thread"
-      (is (re-find #"main +waits for the end of a scope +story_test.clj:\d+ +needs go-1\n"
-                   (stopped #(sim/run (scope/scope [s] (scope/go s (<! (chan)))))))))
-    (testing "with several children"
-      (is (re-find #"main +waits for the end of a scope +story_test.clj:\d+ +needs go-1 and thread-1\n"
-                   (stopped #(sim/run (scope/scope [s] (scope/go s (<! (chan))) (scope/fork s (<!! (chan)))))))))
-    (testing "of a block, after a scope that has ended"
-      (let [text (stopped #(sim/run (<!! (go (scope/scope [s] (scope/go s (<! (timeout 1))))
-                                             (scope/scope [s] (scope/go s (<! (chan))))))))]
-        (is (re-find #"go-1 +waits for the end of a scope +story_test.clj:\d+ +needs go-1.2\n" text))
-        (is (re-find #" go-1 .*spawns go-1.1, waits for the end of a scope" text))
-        (is (re-find #" go-1 .*its scope has ended" text))
-        (is (re-find #"go-1.2 +waits in <! chan-1 " text))))
-    (testing "the body of a scope waits as other code does"
-      (is (re-find #"main +waits in <! chan-1 " (stopped #(sim/run (scope/scope [_] (<!! (chan))))))))
-    (testing "in Skein's own code, or for a thread"
-      (is (re-find #"main +waits +story_test.clj:\d+ +in code of Skein\n" (stopped #(sim/run (virtual/all (fn [] (<!! (chan))))))))
-      (is (re-find #"main +waits for the end of a thread +story_test.clj"
-                   (stopped #(sim/run (.join (Thread/startVirtualThread (fn [] (<!! (chan))))))))))))
-
-(deftest a-block-that-blocks-after-its-put-leaves-no-value-behind
-  (is (= [nil []] (told (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil))))
-  (let [[error _ :as all] (told {:leaks :all} (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil))]
-    (is (= :skein/sim-leak error))
-    (is (all-outside? 1 (assoc all 0 :skein/sim-deadlock)))))
-
-(deftest a-leak-names-the-value-only-of-a-put
-  (is (str/starts-with? (:text (sim/run {:leaks :all} (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil)))
-                        "go-1 is left behind when the body has ended. main has spawned it.")))
-
-(deftest a-deadlock-of-semaphores-shows-who-has-taken-which
-  (let [{:keys [text]} (sim/run (let [s (virtual/semaphore 1)]
-                                  (virtual/with-permit s (virtual/with-permit s 1))))]
-    (is (re-find #"main +takes a permit of semaphore-1, waits for a permit of semaphore-1 +story_test.clj" (str text)))
-    (is (re-find #"main +waits for semaphore-1 +story_test.clj:\d+ +no permit is free; main has taken one" (str text))))
-  (testing "a permit that was given back is no longer held"
-    (let [{:keys [text]} (sim/run (let [s (virtual/semaphore 1), t (virtual/semaphore 1)]
-                                    (virtual/with-permit t 1)
-                                    (virtual/with-permit s (<!! (a/thread (virtual/with-permit s (virtual/with-permit t 1)))))))]
-      (is (re-find #"thread-1 +waits for semaphore-2 .* no permit is free; main has taken one" (str text)))))
-  (is (some #(= "release" (.what ^Trace$Event %))
-            (:events (sim/run (virtual/with-permit (virtual/semaphore 1) 1))))))
 
 (defn- busy
   "Takes many steps that have no part in a failure."
@@ -312,13 +55,46 @@
                                   (a/poll! c)
                                   (throw (ex-info "end" {}))))]
     (is (= ["sets atom-1 = 1" "sets atom-1 = 5" "sets atom-1 = 6" "compare-and-set! of atom-1 fails"
-            "offer! chan-1 1" "offer! chan-1 2, fails" "poll! chan-1" "poll! chan-1, fails"]
+            "offer! chan-1 1" "offer! chan-1 2, fails" "poll! chan-1" "poll! chan-1, gets nothing"]
            (map second (re-seq #"main  (.*?)  +story_test" text))))))
 
-(defn- scope-in-a-function []
-  (scope/scope [s]
-    (scope/go s (<! (timeout 1)))
-    2))
+(defn- steps
+  "Returns what a story says that the task called `who` does."
+  [who text]
+  (mapcat (fn [[_ actions]] (str/split actions #", (?!as )"))
+          (re-seq (re-pattern (str who "  (\\S.*?)(?:  +story_test|\n|$)")) text)))
 
-(deftest a-scope-that-would-block-a-block-needs-opens
-  (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} (<!! (go (scope-in-a-function))))))))
+(deftest a-story-tells-what-a-block-has-got-not-what-it-does-next
+  (let [{:keys [text]} (sim/run (let [c (chan), d (chan)]
+                                  (go (<! (timeout 10)) (>! c 1) (>! d 2))
+                                  (<!! (go (<! c) nil))
+                                  (<!! (timeout 10))
+                                  (<!! d)
+                                  (throw (ex-info "end" {}))))]
+    (is (= ["<! timeout-1" "has got nil from timeout-1" ">! chan-1 1" ">! chan-2 2" "its put is done"]
+           (steps "go-1" text)))
+    (is (= ["<! chan-1" "has got 1 from chan-1" "ends"] (steps "go-2" text)))))
+
+(deftest a-put-on-a-closed-channel-fails-in-the-story
+  (let [failing (fn [f] (:text (sim/run (let [c (chan 1)] (a/close! c) (f c) (throw (ex-info "end" {}))))))]
+    (is (= ["close! chan-1" ">! chan-1 1" "fails, as it is closed"] (steps "main" (failing #(>!! % 1)))))
+    (is (= ["close! chan-1" ">! chan-1 1" "fails, as it is closed"] (steps "main" (failing #(a/put! % 1)))))
+    (is (= [">! chan-1 1" "fails, as it is closed" "ends"] (steps "go-1" (failing #(<!! (go (>! % 1)))))))
+    (testing "another task closes the channel first"
+      (is (re-find #"go-1 .*>! chan-1 1 .*\n.*go-2 .*close! chan-1.*\n.*go-1 +fails, as it is closed"
+                   (message-of #(sim/check {:seed 1 :strategy [:delay 2]}
+                                  (let [c (chan 1), n (atom 0), port (go (reset! n 1) (>! c 1))]
+                                    (go (when (= 1 @n) (a/close! c)))
+                                    (assert (<!! port))))))))))
+
+(deftest a-story-tells-what-was-delivered-and-cancelled
+  (let [{:keys [text]} (sim/run (let [p (promise)]
+                                  (deliver p 1)
+                                  (deliver p 2)
+                                  (future-cancel (virtual/future (<!! (chan))))
+                                  (scope/scope [s] (scope/cancel! s))
+                                  (let [one (concurrency-limiter 1)] (with-permit one))
+                                  (throw (ex-info "end" {}))))]
+    (is (= ["delivers 1" "delivers 2" "too late" "spawns thread-1" "cancels a future" "cancels a scope"
+            "<! limiter-1" "gives back a permit of limiter-1"]
+           (steps "main" text)))))

@@ -134,6 +134,7 @@ abstract class Engine extends World implements Executor {
 
     void serve(Stepper by, Task t) {
         current = t;
+        if (t.isDeferred() && trace.keeps() && t.isRefused()) noteOperation("failed", t, REFUSED);
         by.step(t.work);
         if (t.kind == Task.Kind.CALLBACK || t.kind == Task.Kind.TIMER) end(t);
     }
@@ -196,7 +197,7 @@ abstract class Engine extends World implements Executor {
         if (n < 2 || ending || stopped) return 0;
         int chosen = strategy.choose(kind, n, this);
         trace.chose(kind, n, chosen);
-        if (chosen != 0 && kind != Strategy.Kind.TASK) note("chose", current, null, chosen + 1 + " of " + n);
+        if (chosen != 0 && kind != Strategy.Kind.TASK) note("drew", current, null, chosen + 1 + " of " + n);
         return chosen;
     }
 
@@ -381,12 +382,14 @@ abstract class Engine extends World implements Executor {
         if (ending) ends(t);
         if (!settings.points() || !mayDefer || held > 0 || quiet || ending || t != current || !passes()) {
             touches(t.port());
+            if (trace.keeps() && t.isRefused()) noteOperation("failed", t, REFUSED);
             return false;
         }
         tasks.enqueue(t);
         return true;
     }
 
+    private static final String REFUSED = "fails, as it is closed";
     private static final String[] WORDS = {"none", "take", "put", "alts"};
 
     /**

@@ -40,6 +40,8 @@ public final class Simulation extends Engine {
 
     // Calls by the runtime
 
+    private static final String[] DONE = {"none", "took", "was put", "chose"};
+
     @Override
     public void ready(Runnable work) {
         if (over) return;
@@ -48,7 +50,7 @@ public final class Simulation extends Engine {
             wakes(t);
             tasks.enqueue(t);
         } else if (World.member(f) instanceof Task t && t.world() == this) {
-            if (trace.keeps() && t.operation() != NONE) noteOperation("goes on", t, print(World.incoming(f)));
+            if (trace.keeps() && t.operation() != NONE) noteOperation(DONE[t.operation()], t, print(World.incoming(f)));
             wakes(t);
             tasks.enqueue(t);
         } else {

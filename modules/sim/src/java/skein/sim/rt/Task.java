@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.sim.rt;
 
+import skein.rt.Channel;
 import skein.rt.Frame;
 import skein.rt.UnlimitedChannel;
 import skein.rt.World;
@@ -69,6 +70,11 @@ public final class Task extends World.Member {
     /** Returns whether the task waits to put a value, which is lost if nobody takes it. A limiter's permit is no such value. */
     boolean losesValue() {
         return doing() == World.PUT && !(doingOn() instanceof UnlimitedChannel);
+    }
+
+    /** Returns whether the operation that a block is about to do is a put that fails. */
+    boolean isRefused() {
+        return operation() == World.PUT && port() instanceof Channel c && c.isClosed();
     }
 
     /** Returns whether the task is in the list of tasks that can run. */

@@ -1,0 +1,121 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.sim.subject
+  "What the events of a run are about, in words: names of ports and tasks, and places in the user's code.
+
+  * `events` - those that belong in a story
+  * `naming` - names of tasks, ports and atoms
+  * `place` - of an event or wait"
+  {:no-doc true}
+  (:require
+   [clojure.string :as str])
+  (:import
+   (clojure.lang IAtom Volatile)
+   (java.util.concurrent Semaphore)
+   (skein.rt Channel Frame UnlimitedChannel)
+   (skein.rt.schedule Timeout)
+   (skein.rt.watch Failures Sites)
+   (skein.sim.rt Simulation Task Trace$Event)))
+
+(set! *warn-on-reflection* true)
+
+(defn- inside?
+  "Returns whether Skein's own code reads or writes the atom, which tells the user nothing."
+  [^Trace$Event e]
+  (and (#{"at" "read" "write" "unset"} (.what e))
+       (some-> ^StackTraceElement (first (remove (fn [^StackTraceElement e]
+                                                   (re-find #"^(java|clojure|skein\.sim\.(rt|wrap))[.$]" (.getClassName e)))
+                                                 (.site e)))
+               .getClassName
+               Failures/isMachinery)))
+
+(defn events
+  "Returns the events of a run that belong in its story."
+  [^Simulation sim]
+  (remove (fn [^Trace$Event e] (or (#{"deref" "closing"} (.what e)) (inside? e))) (.events (.-trace sim))))
+
+;;;; Names
+
+(def scopes-end "How the port is called that a task takes from until its scope has ended." "the end of a scope")
+
+(defn limiter
+  "Returns the description of a concurrency limiter, {:name :limit}, or nil for all else."
+  [x]
+  (when (instance? UnlimitedChannel x)
+    (let [label (.label ^UnlimitedChannel x)]
+      (when (:limit label) label))))
+
+(defn- kind-of [x]
+  (cond
+    (instance? Timeout x) "timeout"
+    (limiter x) "limiter"
+    (instance? Channel x) "chan"
+    (or (instance? IAtom x) (instance? Volatile x)) "atom"
+    (instance? Semaphore x) "semaphore"
+    :else "port"))
+
+(defn collect-ports
+  "Returns the ports in the subject of an event or wait, which may be one, or those of an alts."
+  [x]
+  (cond
+    (vector? x) (if (and (= 2 (count x)) (instance? Channel (x 0)) (not (instance? Channel (x 1))))
+                  [(x 0)]
+                  (mapcat collect-ports x))
+    (sequential? x) (mapcat collect-ports x)
+    (or (nil? x) (instance? Task x)) nil
+    :else [x]))
+
+(defn naming
+  "Returns a function from a task, port or atom of a run to its name: as the test has labelled it, as a
+  limiter is called, or numbered in the order in which the events name them."
+  [^Simulation sim more]
+  (let [known (java.util.IdentityHashMap. ^java.util.Map (.labels sim))
+        numbers (volatile! {})
+        own-name (fn own-name [x]
+                   (let [kind (kind-of x)]
+                     (str kind (if-some [given (:name (limiter x))]
+                                 (str " " given)
+                                 (str "-" (get (vswap! numbers update kind (fnil inc 0)) kind))))))]
+    (doseq [^Trace$Event e (events sim), :let [x (.on e)], :when (instance? Task x)]
+      (when-some [^Frame frame (.frame ^Task x)]
+        (.putIfAbsent known (.port frame) (str (or (.get known x) x) "'s result"))))
+    (doseq [^Trace$Event e (.events (.-trace sim)) :when (= "closing" (.what e))]
+      (.put known (:done (.on e)) scopes-end))
+    (doseq [x (concat (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (events sim))
+                      (mapcat collect-ports more))]
+      (when-not (.containsKey known x) (.put known x (own-name x))))
+    (fn name-of [x]
+      (or (.get known x) (when (instance? Task x) (str x)) (own-name x)))))
+
+(defn port-names
+  "Returns the names of the ports of an operation, as text."
+  [name-of on]
+  (str/join ", " (map name-of (distinct (collect-ports on)))))
+
+;;;; Places
+
+(defn- last-segment [file]
+  (peek (str/split (str file) #"/")))
+
+(defn users-frame
+  "Returns the innermost of the StackTraceElements that is of the user's code, or nil."
+  [frames]
+  (first (remove (fn [^StackTraceElement e]
+                   (or (Failures/isMachinery (.getClassName e)) (neg? (.getLineNumber e))))
+                 frames)))
+
+(defn users-place
+  "Returns \"file.clj:12\" for where an event happened in the user's code, or nil."
+  [^Task task site]
+  (if (integer? site)
+    (when-some [body (some-> task .frame .body)]
+      (when-not (Failures/isMachinery (.getName (class body)))
+        (when-some [s (.at (Sites/of body) (int site))]
+          (str (last-segment (.file s)) ":" (.line s)))))
+    (when-some [^StackTraceElement e (some-> site seq users-frame)]
+      (str (.getFileName e) ":" (.getLineNumber e)))))
+
+(defn place
+  "Returns \"file.clj:12\" for where an event happened, or nil. For Skein's own code, that is where the user's code started it."
+  [^Task task site]
+  (or (users-place task site)
+      (when (and task site) (recur (.-parent task) (.site task)))))
