@@ -6,9 +6,11 @@
   - `-main`  the same on the process's streams, then exits
 
   Exit codes: 0 when all went well, 1 when Skein failed, 2 when the arguments or an input were wrong. Errors are one line each
-  on standard error; `--trace` adds the stack trace. If the reader closes the pipe early, the command ends quietly."
+  on standard error; `--trace` adds the stack trace. If the reader closes a pipe, no more is written to it, and that
+  is no error."
   (:require
    [skein.cli.options :as options]
+   [skein.cli.terminal :as terminal]
    [skein.cli.wf :as wf]
    [skein.impl.error :as error]
    [skein.wf.sample-log :as sample-log]
@@ -159,10 +161,6 @@ example:
 
 ;;;; Failures
 
-(defn- broken-pipe? [^Throwable e]
-  (and (instance? IOException e)
-       (boolean (some-> (.getMessage e) (.contains "pipe")))))
-
 (defn- explain
   "Prints the error, and returns the exit code."
   [command ^Throwable e {:keys [err]}]
@@ -189,7 +187,7 @@ example:
     (dispatch command arguments streams)
     (catch Throwable e
       ;; The user of a command gets a line, not a stack trace.
-      (if (broken-pipe? e)
+      (if (terminal/broken-pipe? e)
         0
         (let [code (explain command e streams)]
           (when (some #{"--trace"} arguments) (.printStackTrace e err))

@@ -71,6 +71,14 @@
         (is (= (text-of (wf2/report [path])) out))
         (is (= lines (butlast (rest (str/split-lines err)))))))))
 
+(deftest keep-going-leaves-out-files-in-no-known-format
+  (let [path (sample-file), other (temp-path ".log")]
+    (spit other "hello\n")
+    (is (= [2 ""] ((juxt :code :out) (run "wf" "--by" "status" other path))))
+    (let [{:keys [code out err]} (run "wf" "--keep-going" "--by" "status" other path)]
+      (is (= [2 (:out (run "wf" "--by" "status" path))] [code out]))
+      (is (str/includes? err (str "skein wf: " other ": its first lines are in none of the formats"))))))
+
 (deftest quiet-prints-errors-only
   (let [path (sample-file)
         loud (run "wf" path)]
@@ -313,11 +321,15 @@
   (let [err (ByteArrayOutputStream.)]
     [(cli/run arguments {:out (failing-stream message), :err (PrintStream. err true "UTF-8")}) (.toString err "UTF-8")]))
 
-(deftest a-broken-pipe-ends-a-command-quietly
+(deftest a-broken-pipe-is-no-error
   (is (= [0 ""] (run-into "Broken pipe" "sample-log" "10M")))
-  (let [[code text] (run-into "Broken pipe" "wf" (sample-file))]
-    (is (= 0 code))
-    (is (re-matches #"preset wf2: [^\n]*\n" text))))
+  (testing "and the rest of the command is done"
+    (let [path (sample-file), page (temp-path ".html")]
+      (doseq [arguments [["--html" page] ["--by" "url" "--html" page]]
+              :let [[code text] (apply run-into "Broken pipe" "wf" "--keep-going" path "/no/such.log" arguments)]]
+        (is (= 2 code))
+        (is (re-find #"There is no file /no/such.log" text))
+        (is (.delete (File. ^String page)))))))
 
 (deftest other-failures-are-one-line-and-on-request-a-trace
   (let [[code text] (run-into "No space left on device" "sample-log" "10M")]

@@ -49,14 +49,15 @@
       (error/fail! :skein/file-unwritable (str output ": can't be written: " reason) {:output output}))))
 
 (defn check!
-  "Throws :skein/bad-option when an output of `options` is an input at `paths`, is the same file as another output, has no name,
-  or would replace saved counts without adding to them."
-  [{:keys [malformed html save with]} paths]
-  (let [outputs (into {} (filter val) {"--malformed" malformed, "--html" html, "--save" save})]
+  "Throws :skein/bad-option when an output of `options` is a file that the command reads, is the same file as another output, has no
+  name, or would replace saved counts without adding to them."
+  [{:keys [malformed html save with tallies config geo]} paths]
+  (let [outputs (into {} (filter val) {"--malformed" malformed, "--html" html, "--save" save})
+        read (concat paths (remove nil? (list* tallies config geo)))]
     (doseq [[option output] outputs]
       (when (str/blank? output) (options/fail! (str option " needs the name of a file")))
       (check-writable! output)
-      (when-let [input (first (filter #(same-file? output %) paths))]
+      (when-let [input (first (filter #(same-file? output %) (cond->> read (and with (not= option "--save")) (cons with))))]
         (options/fail! (str option " would overwrite " input ", which is to be read; name another file"))))
     (doseq [[one a] outputs, [other b] outputs]
       (when (and (pos? (compare one other)) (same-file? a b))

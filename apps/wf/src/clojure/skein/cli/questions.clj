@@ -150,7 +150,7 @@
   "Writes a result to standard output, with --html also as a page, and notes about it to standard error. If the options have a function
   `:show`, that gets the result instead of standard output."
   [result {:keys [html show malformed] :as options} {:keys [out err notes]}]
-  (if show (show result) (write-result result options out))
+  (if show (show result) (terminal/write-report! #(write-result result options out)))
   (when html (write-html! html result))
   (doseq [{:keys [message]} (:failures result)] (print-line err "skein wf: " message))
   (let [shown (for-others result options)]

@@ -7,7 +7,8 @@
   - `raw!`                delivers keys one by one -> a function that restores the terminal
   - `keys!`               calls a function for each key
   - `on-resize!`          calls a function when the size has changed
-  - `color?`              whether text is to be in color"
+  - `color?`              whether text is to be in color
+  - `write-report!`       writes to a pipe that the reader may have closed, see `broken-pipe?`"
   (:require
    [clojure.string :as str])
   (:import
@@ -113,3 +114,16 @@
   "Returns whether `options` ask for text in color. By default that is so on a terminal."
   [{:keys [color]}]
   (case color "always" true, "never" false, (output?)))
+
+;;;; Closed pipes
+
+(defn broken-pipe?
+  "Returns whether `e` means that the reader of a pipe has closed it."
+  [^Throwable e]
+  (and (instance? IOException e) (boolean (some-> (.getMessage e) (.contains "pipe")))))
+
+(defn write-report!
+  "Calls `f`, which writes the report to standard output. The reader may have closed the pipe; the rest of the command is done all
+  the same."
+  [f]
+  (try (f) (catch IOException e (when-not (broken-pipe? e) (throw e)))))

@@ -124,7 +124,7 @@ tallies:
   --tallies FILE       such functions from a Clojure file
 
 conditions (all must hold; of a list, one value suffices; an option given again adds to its list):
-  --status 404,5xx     --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
+  --status 404,500-503 --method GET,HEAD     --client 10.0.0.0/8,2001:db8::1     --slower 500ms
   --not-client 10.9.8.7,... (none of these)   --no-bots (agents that say that they are crawlers)
   --larger 1.5M        responses of at least that many bytes
   --path REGEX         for the URL with its query string; --where path=REGEX for the URL without it.
@@ -213,11 +213,12 @@ that can't be read, 130 interrupted.
   (print-line notes "preset wf2: the five tallies of the contest Wide Finder 2 (--preset site: the general report)")
   (let [report (try (wide-finder-report prepared failures start options)
                     (finally (progress/stop! bar)))]
-    (case format
-      "text" (write-text out (text/text (wf2/text-result report) (terminal/color? options) (second (terminal/size))) "UTF-8")
-      "json" (write-text out (data/json-text (wf2/for-programs report)) "UTF-8")
-      "edn" (write-text out (data/edn-text (wf2/for-programs report)) "UTF-8")
-      "csv" (write-text out (data/csv (wf2/result report)) "ISO-8859-1"))
+    (terminal/write-report!
+      #(case format
+         "text" (write-text out (text/text (wf2/text-result report) (terminal/color? options) (second (terminal/size))) "UTF-8")
+         "json" (write-text out (data/json-text (wf2/for-programs report)) "UTF-8")
+         "edn" (write-text out (data/edn-text (wf2/for-programs report)) "UTF-8")
+         "csv" (write-text out (data/csv (wf2/result report)) "ISO-8859-1")))
     (when html ((load-questions "write-html!") html (wf2/result report)))
     (doseq [{:keys [message]} (:failures report)] (print-line err "skein wf: " message))
     (print-line notes (text/summary (wf2/result report)))

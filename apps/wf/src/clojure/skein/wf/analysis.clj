@@ -24,25 +24,29 @@
 ;;;; Formats
 
 (defn with-formats
-  "Returns `[inputs formats]`. Each of the prepared inputs has the number of its format under :format, and {:lines n, :matches n}
-  for its first lines under :fit. The formats begin with those that were `saved`. `log-format` is text as for
-  `skein.wf.format/parse`, or nil to detect the format. `format-of` is the name of the server whose logs they are, or nil."
-  [prepared {:keys [log-format format-of saved]}]
+  "Returns `[inputs formats failures]`. Each of the prepared inputs has the number of its format under :format, and {:lines n,
+  :matches n} for its first lines under :fit. The formats begin with those that were `saved`. `log-format` is text as for
+  `skein.wf.format/parse`, or nil to detect the format. `format-of` is the name of the server whose logs they are, or nil. With
+  :keep-going?, an input in no known format is a failure, as of `skein.wf.driver/prepare-all`."
+  [prepared {:keys [log-format format-of saved keep-going?]}]
   (let [given (some-> log-format format/parse)
         rows (when format-of (detection/rows-of format-of))
         outcome (fn outcome [{:keys [name samples]}]
                   (cond given {:format given}
                         rows (detection/detect name samples rows)
-                        :else (detection/detect name samples)))]
-    (reduce (fn step [[inputs formats] input]
+                        :else (detection/detect name samples)))
+        outcome (if keep-going? #(driver/value-or-failure outcome %) outcome)]
+    (reduce (fn step [[inputs formats failures] input]
               (let [{:keys [format] :as fit} (outcome input)
-                    known (.indexOf ^java.util.List formats format)
-                    formats (if (neg? known) (conj formats format) formats)]
-                [(conj inputs (assoc input
-                                     :format (if (neg? known) (dec (count formats)) known)
-                                     :fit (dissoc fit :format)))
-                 formats]))
-            [[] (vec (:formats saved))]
+                    known (.indexOf ^java.util.List formats format)]
+                (if (:skein/error fit)
+                  [inputs formats (conj failures fit)]
+                  [(conj inputs (assoc input
+                                       :format (if (neg? known) (count formats) known)
+                                       :fit (dissoc fit :format)))
+                   (if (neg? known) (conj formats format) formats)
+                   failures])))
+            [[] (vec (:formats saved)) []]
             prepared)))
 
 (defn- unread-part
@@ -278,14 +282,15 @@
   (filterv (fn kept? [tally] (not (and (:optional? tally) (query/grouped? tally)))) tallies))
 
 (defn planned
-  "Returns {:prepared, :formats, :query, :plan, :options} for prepared inputs and a query: the inputs with the number of their format, the
-  query without optional tallies that no format has the fields for, and the engine's plan. Options as for `analyse`."
+  "Returns {:prepared, :failures, :formats, :query, :plan, :options} for prepared inputs and a query: the inputs with the number of
+  their format, those in no known format, the query without optional tallies that no format has the fields for, and the engine's plan.
+  Options as for `analyse`."
   [prepared query {:keys [on-formats approx saved] :as options}]
-  (let [[prepared formats] (with-formats prepared options)
+  (let [[prepared formats failures] (with-formats prepared options)
         formats (if (seq formats) formats [(format/parse "combined")])
         query (update query :tallies having-fields (or (:formats saved) formats))
         query (cond-> query approx (update :tallies without-optional-groups))
-        planned {:prepared prepared, :formats formats, :query query, :options options}]
+        planned {:prepared prepared, :failures failures, :formats formats, :query query, :options options}]
     (if saved (saved/check! saved planned) (check-fields! query formats prepared))
     (let [plan (query/plan query formats options)]
       (when on-formats (on-formats (format-report prepared formats)))
@@ -329,7 +334,7 @@
   (let [{:keys [prepared ^AnalysisPlan plan] :as planned} (planned prepared query options)
         counted (driver/run prepared (counting plan) (run-options planned options))]
     (when (or saved save) (saved/write! save counted planned))
-    (finished (:result counted) planned (update counted :failures #(into failures %)) start)))
+    (finished (:result counted) planned (assoc counted :failures (concat failures (:failures planned) (:failures counted))) start)))
 
 (defn analyse
   "Returns the answers to a query (see `skein.wf.query`) about the logs at `paths`:

@@ -108,29 +108,31 @@
 
 (def ^:private file-errors
   #{:skein/file-missing :skein/file-is-directory :skein/file-unreadable :skein/file-truncated :skein/record-too-long
-    :skein/no-unpacker :skein/archive})
+    :skein/no-unpacker :skein/archive :skein/unknown-format})
 
 (defn- failure
   "Returns the failure of an input for an exception of `skein.fold.lines`. Throws any other exception."
   [^ExceptionInfo e]
-  (let [{:keys [path] :skein/keys [error]} (ex-data e)]
+  (let [{:keys [path input] :skein/keys [error]} (ex-data e)]
     (if (file-errors error)
-      {:skein/error error, :input path, :message (ex-message e)}
+      {:skein/error error, :input (or path input), :message (ex-message e)}
       (throw e))))
 
 (defn- fail-inputs! [failures]
   (let [{:keys [message] :as worst} (first failures)]
     (error/fail! (:skein/error worst) message {:input (:input worst), :failures (vec failures)})))
 
-(defn- prepared-or-failure [prepare path]
-  (try (prepare path)
+(defn value-or-failure
+  "Returns (f x), or a map with :skein/error if that throws because an input can't be read."
+  [f x]
+  (try (f x)
        (catch ExceptionInfo e (failure e))))
 
 (defn prepare-all
   "Returns `[prepared failures]` for a seq of paths, each prepared by :prepare, which is `prepare` unless it is given.
   Throws the first failure, with all under :failures, unless :keep-going?."
   [paths {:keys [keep-going? prepare] :or {prepare prepare}}]
-  (let [{failures true, prepared false} (group-by (comp some? :skein/error) (map #(prepared-or-failure prepare %) paths))]
+  (let [{failures true, prepared false} (group-by (comp some? :skein/error) (map #(value-or-failure prepare %) paths))]
     (when (and (seq failures) (not keep-going?)) (fail-inputs! failures))
     [(vec prepared) (vec failures)]))
 

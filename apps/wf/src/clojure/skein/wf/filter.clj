@@ -37,7 +37,7 @@
 ;;;; Statuses, addresses, patterns
 
 (defn- status-range [text]
-  (let [[_ class] (re-matches #"([1-9])[xX]{2}" text)
+  (let [[_ class] (re-matches #"([1-5])[xX]{2}" text)
         [_ least _ most] (re-matches #"(\d{3})(-(\d{3}))?" text)]
     (cond
       (and most (neg? (compare most least))) (bad! :status text (str least " is more than " most))

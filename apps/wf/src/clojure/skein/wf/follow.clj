@@ -142,7 +142,7 @@
             tails (open-tails prepared linger-ms)]
         (try
           (let [{analysis :result :as counted} (catch-up prepared tails planned options)
-                planned (assoc planned :failures (into failures (:failures counted)))
+                planned (update planned :failures #(concat failures % (:failures counted)))
                 named (keep (fn named [[{:keys [name]} tail]] (when tail [name tail])) (map vector prepared tails))]
             (try (driver/explained #(run-loop named analysis planned start options))
                  (finally (show! analysis planned start on-last identity))))

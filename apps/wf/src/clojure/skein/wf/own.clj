@@ -110,12 +110,12 @@
   (run! #(check-field! tally %) (if (map? tally) [(:key tally) (:value tally)] [tally]))
   (cond
     (or (fn? tally) (keyword? tally)) {:name (str "own-" (inc (long i))), :key tally, :value (constantly 1)}
-    (and (map? tally) (ifn? (:key tally)))
+    (and (map? tally) (ifn? (:key tally)) (every? #{:name :key :value} (keys tally)))
     (let [{:keys [name key value]} tally]
       {:name (str (or name (str "own-" (inc (long i))))), :key key, :value (or value (constantly 1)), :sum? (some? value)})
     :else
     (error/fail! :skein/bad-tally
-                 (str "a tally must be a function of a record, or a map with a function as its :key, not " (error/preview tally))
+                 (str "a tally must be a function of a record, or a map with a function as its :key, and with :name and :value if you like, not " (error/preview tally))
                  {:tally (error/preview tally)})))
 
 (defn- the-form

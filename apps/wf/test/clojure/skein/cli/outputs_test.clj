@@ -54,6 +54,24 @@
       (is (str/starts-with? err (str "skein wf: " option " would overwrite ")) err)
       (is (= (str good bad) (slurp log))))))
 
+(deftest what-the-command-reads-besides-logs-is-never-written-over
+  (let [folder (folder)
+        log (io/file folder "a.log")
+        other (io/file folder "other")]
+    (spit log good)
+    (doseq [[option text] [["--config" "--top 3\n"] ["--tallies" ":client"] ["--geo" "no database"]]
+            output ["--malformed" "--html"]]
+      (spit other text)
+      (is (= [2 (str "skein wf: " output " would overwrite " other ", which is to be read; name another file (see: skein wf --help)\n") text]
+             (conj ((juxt :code :err) (run "wf" option other output other log)) (slurp other)))))
+    (testing "saved counts"
+      (.delete other)
+      (run "wf" "--by" "status" "--save" other log)
+      (let [length (.length other)]
+        (doseq [output ["--malformed" "--html"]]
+          (is (= 2 (:code (run "wf" "--by" "status" "--with" other output other log))))
+          (is (= length (.length other))))))))
+
 (deftest one-file-can-not-be-both-outputs
   (let [folder (folder)
         log (io/file folder "a.log")

@@ -67,7 +67,7 @@
 
 (deftest malformed-tallies-are-refused
   (let [path (log-file 1)]
-    (doseq [form ["" ":url :status" "42" ":nope" "{:key :url :value :nope}" "(fn [" "(throw (Exception. \"x\"))"]]
+    (doseq [form ["" ":url :status" "42" ":nope" "{:key :url :value :nope}" "{:key :url :val :bytes}" "(fn [" "(throw (Exception. \"x\"))"]]
       (is (= :skein/bad-tally (try (answer path {:form form}) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))) form))))
 
 (deftest nil-as-the-value-adds-nothing
