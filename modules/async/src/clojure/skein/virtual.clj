@@ -142,7 +142,7 @@
   `colls`, up to the shortest, with the bindings in force now."
   [f colls]
   (run! (fn check [coll] (check/collection "coll" coll)) colls)
-  (let [f (binding-conveyor-fn (descriptors/explaining (check/function "f of map" f)))]
+  (let [f (binding-conveyor-fn (descriptors/explaining (check/function "f" f)))]
     (apply clojure.core/map (fn call [& args] (fn [] (apply f args))) colls)))
 
 (defn- eagerly
@@ -348,7 +348,7 @@
 (defn- check-semaphore ^Semaphore [what x]
   (when (instance? Channel x)
     (error/fail! :skein/bad-semaphore
-                 "This needs a semaphore, but is given a channel. For a limiter use with-permit of skein.async.limit."
+                 (str what " must be a semaphore, but is a channel. For a limiter use with-permit of skein.async.limit.")
                  {:argument "semaphore" :value (error/preview x)}))
   (check/instance :skein/bad-semaphore what x Semaphore "a semaphore"))
 

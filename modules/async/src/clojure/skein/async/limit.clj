@@ -39,7 +39,7 @@
 ;;;; Rate
 
 (def ^:private ^:const catch-up-nanos
-  "How far the schedule of permits may fall behind the clock: more than a timer is usually late."
+  "How far the schedule of permits may fall behind the clock. Timers are usually less late."
   10000000)
 
 (defn- produce
@@ -160,7 +160,7 @@
   "Returns `limiter`, a port of permits. Throws :skein/not-a-port. For `with-permit`."
   [limiter]
   (when (instance? Semaphore limiter)
-    (error/fail! :skein/not-a-port "This needs a limiter, but is given a semaphore. For a semaphore use with-permit of skein.virtual."
+    (error/fail! :skein/not-a-port "limiter of with-permit must be a limiter, but is a semaphore. For a semaphore use with-permit of skein.virtual."
                  {:argument "limiter of with-permit" :value (error/preview limiter)}))
   (argument/source "limiter of with-permit" limiter))
 
