@@ -82,7 +82,7 @@
               (let [[from to] (when (sequential? conn) conn)]
                 (when-not (and (known? :outs from) (known? :ins to))
                   (bad-flow (str "invalid connection: " (error/preview conn)
-                                 " must be [[pid out] [pid in]] of processes that have them.")
+                                 ". A connection is [[pid out] [pid in]], an output and an input of the flow's processes.")
                             {:conn conn}))
                 (update plan from (fnil conj #{}) to)))
             {} conns)))

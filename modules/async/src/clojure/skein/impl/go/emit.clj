@@ -146,8 +146,8 @@
     [nil args]))
 
 (defn- moves
-  "Returns entries that move `args` into the slots of the parameters of block `to`. `held` are in their
-  slots."
+  "Returns entries that move `args` into the slots of the parameters of block `to`. The locals `held`
+  are in their slots already."
   [ctx held from to args]
   (let [[entries args] (evaluated ctx from args)]
     (into (vec entries)
@@ -285,8 +285,8 @@
   (let [{[_ _ _ _ [_ line column text]] :exit} (nth blocks id)]
     (error/fail! :skein/block-too-large
                  (str "The code of this block between two parks is too large for a method of the JVM"
-                      (when text (str ", that before " text (when line (str " in line " line))))
-                      ": it holds too many values, or has too much code. Collect values in a loop,"
+                      (when text (str " (the code before " text (when line (str " in line " line)) ")"))
+                      ". It holds too many values, or has too much code. Collect values in a loop,"
                       " or move a part into a function.")
                  {:file *file*, :line line, :column column, :form text})))
 

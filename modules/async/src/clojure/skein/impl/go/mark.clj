@@ -71,7 +71,8 @@
     (nil? tail) (bad-recur! form "Can't recur here: this is not the tail position of a loop or a function.")
     (= :try tail) (bad-recur! form "Can't recur across try. Put the try inside a function, or the loop inside the try.")
     (not= tail (count args))
-    (bad-recur! form (str "recur passes " (count args) " values to a loop of " tail " locals.")))
+    (bad-recur! form (str "The loop has " tail (if (= 1 tail) " local" " locals") ", but recur passes "
+                       (count args) (if (= 1 (count args)) " value." " values."))))
   (vary-meta (walk-parts form nil) assoc ::recurs true))
 
 (defn- walk-loop [[_ bindings :as form] _]
