@@ -287,8 +287,8 @@
   x)
 
 (defn ^:no-doc child
-  "Returns the region of a new child of the scope. Throws :skein/scope-closed when the scope
-  has ended. For other kinds of children; see skein.rt.scope.Region."
+  "Returns the region of a new child of the scope; see skein.rt.scope.Region. Throws
+  :skein/scope-closed when the scope has ended."
   ^Region [scope]
   (let [^Scope s (check-scope "(fork s ...)" scope)
         region (Region/child s)

@@ -6,8 +6,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- bind-port
-  "Adds a port, or a [port value] to put, to `{:ops :bindings :names}`, evaluated once
-  under names of its own."
+  "Adds a port, or a [port value] to put, to `{:ops :bindings :names}`. Binds the port
+  and the value to new names, so that each is evaluated once."
   [acc port]
   (let [port-name (gensym "port")]
     (if (vector? port)

@@ -151,7 +151,7 @@
 ;;;; Methods: ([param ...] form ...), or (name [param ...] form ...)
 
 (defn split-method
-  "Returns [head params body]: what stands before the parameters, those, and the forms behind them."
+  "Returns [head params body]: what stands before the parameters, the parameters, and the forms behind them."
   [method]
   (let [[head [params & body]] (split-with symbol? method)]
     [head params body]))

@@ -22,7 +22,7 @@
 (deftype-once ^:private Limit [^Region region ^Timeout timer fired? delay-ms])
 
 (defn begin
-  "Returns a limit: after `delay-ms` it interrupts this thread or block, until `end` or `failed`."
+  "Returns a limit, which interrupts this thread or block after `delay-ms`, unless `end` or `failed` is called before."
   [delay-ms]
   (let [delay-ms (check/milliseconds "delay-ms of with-timeout" delay-ms)
         region (Region/enter nil)
@@ -44,8 +44,8 @@
   value)
 
 (defn- failure
-  "Returns the exception of a limit. The interrupt is suppressed in it and is not its cause, because a REPL prints only the message of the
-  last cause."
+  "Returns the exception of a limit. The interrupt is one of its suppressed exceptions and not its cause, because a REPL prints only
+  the message of the last cause."
   [delay-ms interrupt]
   (doto (ex-info (str "The body took longer than " delay-ms " ms. Give it more time, or less to do.")
                  {:skein/error :skein/timeout :delay-ms delay-ms})
