@@ -428,7 +428,7 @@
   ([p topic] (unsub-all* p topic)))
 
 ;;;; Deprecated in core.async, where channels with transducers took their place. Not marked as
-;;;; such, since core.async does not, and libraries would meet warnings.
+;;;; such, since core.async does not mark them, and users of libraries would get warnings.
 
 (defn map<
   "Returns a port whose takes return (f value) for the values of `ch`. Like core.async's."

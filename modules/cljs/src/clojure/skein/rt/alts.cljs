@@ -2,9 +2,10 @@
 (ns skein.rt.alts
   "One of several operations.
 
-  First each operation is tried, in random order. If none is ready they all wait, each by an
-  arm. Nothing else runs meanwhile, so that none becomes ready between the two passes. The
-  first arm that is delivered completes the choice; the others are dead waiters from then on."
+  First each operation is tried, in random order unless :priority is given. If none is ready they
+  all wait, each by an arm. Nothing else runs meanwhile, so that none becomes ready between the two
+  passes. The first arm that is delivered completes the choice; the others are dead waiters from then
+  on."
   {:no-doc true}
   (:require-macros
    [skein.impl.cljs.error :refer [fail!]])
@@ -12,7 +13,7 @@
    [skein.impl.error :as error]
    [skein.rt.port :as port]))
 
-;; `waiter`: who chooses; nil once an arm has been delivered.
+;; `waiter`: the waiter of the alts; nil once an arm has been delivered.
 (deftype Choice [^:mutable waiter])
 
 (deftype Arm [choice port ^:mutable v ^:mutable x]

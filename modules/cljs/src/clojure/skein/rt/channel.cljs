@@ -57,8 +57,8 @@
         twice (* 2 n)]
     (when (>= n max-waiting)
       (fail! :skein/too-many-pending
-        (str "No more than 1024 operations may wait on a channel. Let the others wait for their"
-             " turn, or give the channel a dropping or sliding buffer.")
+        (str "No more than 1024 operations may wait on a channel. Start fewer of them at"
+             " once, or give the channel a dropping or sliding buffer.")
         {:limit max-waiting}))
     (set! (.-cap queue) (cond (< twice first-cleaning) first-cleaning
                               (<= max-waiting twice) (dec max-waiting)

@@ -7,7 +7,7 @@
    [skein.rt.channel :as channel]
    [skein.rt.scheduler :as scheduler]))
 
-;; `step`: function of buffer and value, and at the end of the buffer alone; nil after the end.
+;; `step`: function of buffer and value. At the end it is called with the buffer alone; after that it is nil.
 (deftype Transduced [buffer ^:mutable step]
   Object
   (size [_] (.size buffer))

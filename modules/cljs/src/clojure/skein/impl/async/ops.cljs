@@ -20,7 +20,7 @@
   (when (nil? value)
     (fail! :skein/nil-value
       (str op " found nil " where ". Nil can't be put on a channel, because nil means"
-           " closed. Values end there; put a marker such as ::none instead.")
+           " closed. The channel closes there; put a marker such as ::none instead.")
       {:operation op}))
   value)
 

@@ -221,7 +221,7 @@
              (mapv (fn [[kind & more]]
                      (if (= 'catch kind)
                        (let [[type sym & forms] more] (list 'catch type sym (body forms destination)))
-                       ;; Ends in a statement: its value would be returned.
+                       ;; Ends in an empty statement: the value of an expression would be returned.
                        (list 'finally (list 'do (body more :effect) (list 'js* "")))))
                (filter clause? forms)))
       main)))
