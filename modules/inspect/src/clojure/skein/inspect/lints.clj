@@ -131,8 +131,10 @@
 
 (defn- refused-at [blocks sign limit advice]
   (for [[site bs] (by-site (filter (fn refused? [{:keys [refused site]}] (and refused (str/starts-with? (str (:op site)) sign))) blocks))
-        :let [n (long (reduce + (map :refused bs)))] :when (<= (long limit) n)]
-    {:site site :count n :says (str (example site bs) ", " (have bs) " found the same channel closed " n " times in a row. " advice)}))
+        :let [n (long (reduce + (map :refused bs)))
+              [found times] (if (next bs) [", have found closed channels " " times in all. "] [", has found the same channel closed " " times in a row. "])]
+        :when (<= (long limit) n)]
+    {:site site :count n :says (str (example site bs) found n times advice)}))
 
 (defn- nil-loop [{:keys [blocks]} _]
   (refused-at blocks "<" many-nils "End the loop when a take gives nil."))
