@@ -117,7 +117,7 @@
     "parent:" (let [parent (str/replace value "go-" "")] (fn child? [b] (= parent (str (:parent b)))))
     (if (re-find #"[<>]$" key)
       (longer text term)
-      (bad! text (:at term) "there is no such term; the terms are state, op, site, ns, chan, parent, age and since. Quote a text with a colon."))))
+      (bad! text (:at term) "there is no such term; the terms are state, op, site, ns, chan, parent, age and since. Put quotes around a text that has a colon."))))
 
 (defn predicate
   "Returns a function of a block that returns whether the filter `text` chooses the block. `ix` is the index of its snapshot, see

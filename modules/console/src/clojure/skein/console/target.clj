@@ -134,6 +134,6 @@
     (.isFile (io/file s)) (file s)
     (and heap? (re-matches #"\d+" s)) (heap s large? told)
     (re-matches #"\d+|[^/\\]+:\d+" s) (if heap?
-                                          (error/fail! :skein/bad-option (str "The heap of " s " can't be read: that takes the number of a process of this machine.") {:pid s})
+                                          (error/fail! :skein/bad-option (str "The heap of " s " can't be read: give the number of a process of this machine.") {:pid s})
                                           (process s))
     :else (error/fail! :skein/bad-option (str "There is no file " s ", and it is neither the number of a process nor HOST:PORT.") {:pid s})))

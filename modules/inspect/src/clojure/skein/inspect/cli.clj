@@ -145,7 +145,7 @@ of the process first.")
     (println (:says (inspect/why (snapshot-of source option) waiter)))
     (catch clojure.lang.ExceptionInfo e
       (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source) (not= "--heap" option))
-        (stop 1 (str (ex-message e) " A heap shows more waits, and has numbers of its own: run ./skein dump " source
+        (stop 1 (str (ex-message e) " A heap shows more waits, perhaps under other numbers: run ./skein dump " source
                      " x.edn --heap, and give x.edn to ps and why."))
         (throw e)))))
 

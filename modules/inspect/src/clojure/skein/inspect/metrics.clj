@@ -23,7 +23,7 @@
     (counted :op [:take :put] (keep :op (mapcat :waits (concat blocks (remove :block threads)))))]
    ["skein_waiting_threads" "gauge" "Threads that wait in a channel or for a lock." [[nil (count threads)]]]
    ["skein_waited_channels" "gauge" "Channels in which something waits, or that have a label." [[nil (count channels)]]]
-   ["skein_scopes" "gauge" "Open scopes in which something waits or a block is." [[nil (count scopes)]]]
+   ["skein_scopes" "gauge" "Open scopes that have a block or a waiting thread." [[nil (count scopes)]]]
    ["skein_folds" "gauge" "Folds under way that have taken more than a millisecond." [[nil (count folds)]]]
    ["skein_timers" "gauge" "Timeouts that have neither fired nor been closed." [[nil (or timers 0)]]]
    ["skein_blocks_collected" "counter" "Blocks that the garbage collector took before they had ended, since the inspector was started."

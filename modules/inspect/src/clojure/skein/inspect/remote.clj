@@ -110,7 +110,7 @@
   (with-server pid (fn look [server] (f (caller pid server)))))
 
 (defn- look [prove call]
-  (let [was-off (.booleanValue ^Boolean (call "start"))] ; unboxed, since `if` takes a false that was sent for true
+  (let [was-off (.booleanValue ^Boolean (call "start"))] ; unboxed, since a Boolean that was sent is always true to `if`
     (assoc (Packing/unpack (call "snapshot" ["boolean" (boolean prove)])) :was-off? was-off)))
 
 (defn- record [on? call]

@@ -50,7 +50,7 @@
                  (when (= :take op) (some-> (:block c) list)))]
     (cond
       (and (:thread c) (= :take op)) #{}
-      makers (if (every? blocks makers) (set makers) #{}) ; without one, nobody knows who could end it
+      makers (if (every? blocks makers) (set makers) #{}) ; if one of them is unknown, nobody knows who could end it
       :else (set/difference (set (holders channel)) (same-side c op)))))
 
 (defn makers
@@ -60,8 +60,8 @@
     (or (threads tid) (assoc (select-keys maker [:tid :site :state]) :name thread :waits []))))
 
 (defn hopeless?
-  "Returns whether a wait is for the result of a block that was collected, so that it never comes. A block that is among those of
-  the index `ix` was not."
+  "Returns whether a wait is for the result of a block that was collected, so that it never comes. A block
+  that the index `ix` has was not collected."
   [{:keys [blocks channels]} {:keys [op channel]}]
   (let [{:keys [collected? block]} (channels channel)]
     (boolean (and (= :take op) collected? (not (blocks block))))))

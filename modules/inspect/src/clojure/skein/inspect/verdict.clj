@@ -81,7 +81,7 @@
                                (if (next awaited-by) " wait" " waits")
                                " for its result only, which will never come."
                                (when-not (every? (comp stuck :tid) awaited-by)
-                                 " A put on that port, its close or an interrupt could still end that.")
+                                 " A put on the port of that result, closing it or an interrupt could still end the wait.")
                                (group-of groups id))
                           (meaning kind)))}
       awaited-by (assoc :awaited-by awaited-by))))

@@ -122,7 +122,7 @@
       :else (if-some [id (some-> (re-matches #"(?:the result of )?(?:go-)?(\d+)" x) second parse-long)]
               (of-block snapshot ix id)
               (error/fail! :skein/no-such-block
-                           (str "The snapshot shows no " (error/preview x) ". A thread of that name would run, or wait for something that is no channel."
+                           (str "The snapshot shows no " (error/preview x) ". If there is a thread of that name, it runs, or waits for something other than a channel."
                                 (or (nearest snapshot x) " It shows nothing that waits."))
                            {:block (error/preview x)})))))
 

@@ -47,7 +47,7 @@
           (is (re-find #"inspector of process \d+ was off" err)))
         (is (re-find #"inspector of process \d+ sees nothing that waits in a channel\. For waits from before .*--heap" (peek (run "ps" pid)))
             "who looks next is told too")
-        (is (re-find #"The snapshot shows no \"main\"\. A thread of that name would run, or wait for something that is no channel\. It shows nothing that waits\. A heap shows more waits, .*: run \./skein dump \d+ x\.edn --heap"
+        (is (re-find #"The snapshot shows no \"main\"\. If there is a thread of that name, it runs, or waits for something other than a channel\. It shows nothing that waits\. A heap shows more waits, .*: run \./skein dump \d+ x\.edn --heap"
                      (peek (run "why" pid "main")))))
       (go-on)
       (is (= "hung" (.readLine in)))
@@ -58,7 +58,7 @@
           (testing "and why explains a block"
             (let [[_ id] (re-find #"(go-\d+) waits for chan" (str out))]
               (is (re-find #"for chan-\d+\. Judging by their locals, no block could end that" (nth (run "why" pid id) 1)))
-              (is (re-find #"There is no block 100000: .* A heap shows more waits, and has numbers of its own: run \./skein dump \d+ x\.edn --heap, and give x\.edn to ps and why\.\n$"
+              (is (re-find #"There is no block 100000: .* A heap shows more waits, perhaps under other numbers: run \./skein dump \d+ x\.edn --heap, and give x\.edn to ps and why\.\n$"
                            (peek (run "why" pid "go-100000"))))))))
       (testing "why lists names for a name that is wrong"
         (is (re-find #"The snapshot shows no \"chan-x\"\. .* It shows chan-\d+, .*go-\d+" (peek (run "why" pid "chan-x")))))
