@@ -306,7 +306,7 @@
       (.verdict sim) (report/failure options runs/fifo body "without a fault")
       (zero? (.points sim))
       (error/fail! :skein/no-target
-                   "The body has no target for faults, or nothing happens after it. Call (skein.sim/target x) in it." {})
+                   "The body has no target for faults, or nothing happens after it. Call (skein.sim/target x) in the body." {})
       :else (.points sim))))
 
 (defn- fails-at

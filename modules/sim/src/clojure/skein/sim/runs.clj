@@ -153,7 +153,7 @@
   it throws. If a step takes too long, throws :skein/sim-stuck, and the thread keeps running."
   [options f]
   (when (Simulation/here)
-    (error/fail! :skein/sim-nested "A simulation can't run in a simulation. Call skein.sim's check and run outside." {}))
+    (error/fail! :skein/sim-nested "A simulation can't run in a simulation. Call `check` and `run` of skein.sim outside of it." {}))
   (let [result (volatile! nil)
         f (bound-fn* f)
         carrier (Thread. (fn carry [] (vreset! result (try [(f) nil] (catch Throwable t [nil t])))) "skein-sim")]

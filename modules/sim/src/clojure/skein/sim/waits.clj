@@ -124,7 +124,7 @@
           (callbacks sim))))
 
 (def ^:private locks
-  "What another thread must give back, hardly one outside of the simulation."
+  "What a thread of the simulation, hardly one outside of it, must give back or end."
   #{"a monitor" "a ReentrantLock" "a ReentrantReadWriteLock" "a Semaphore" "the end of a thread"})
 
 (defn foreign?
