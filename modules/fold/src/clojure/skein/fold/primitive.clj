@@ -68,7 +68,7 @@
 (def ^:private complements (part-of complement "f"))
 
 (defn- within
-  "Returns the function from which `f` was made, which `part` describes, or nil."
+  "Returns the function that `f` was made from, given the class and the field that `part-of` returns; or nil."
   [[made field] f]
   (when (and made (identical? made (class f))) (Internals/closedOver f field)))
 
@@ -178,7 +178,7 @@
 
 (def ^:private worth-compiling "This many elements take longer than compiling a loop." 300000)
 (def ^:private max-operations "More would nest too deeply." 16)
-(def ^:private max-loops "More would take too much memory, since what they were made for stays with them." 200)
+(def ^:private max-loops "More would take too much memory, since each keeps the classes of the functions that it was made for." 200)
 
 ;; Maps what a loop would be made of to the number of elements that it would have folded, later to the function that makes it a step.
 (defonce ^:private ^ConcurrentHashMap loops (ConcurrentHashMap.))

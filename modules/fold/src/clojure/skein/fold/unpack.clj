@@ -63,8 +63,8 @@
          (catch Error e (throw (IOException. e)))))) ; such as that of a native library that can't be loaded
 
 (defn- with-last-frame
-  "Returns `in` with one more Zstandard frame, empty and to be skipped. Otherwise zstd-jni takes a frame that is cut off for the end,
-  if the one before ended in the same read."
+  "Returns `in` with one more Zstandard frame, empty and to be skipped. Without it zstd-jni treats a frame that is cut off as the end of
+  the data, if the frame before ended in the same read."
   [^InputStream in]
   (SequenceInputStream. in (ByteArrayInputStream. (byte-array [0x58 0x2A 0x4D 0x18 0 0 0 0]))))
 

@@ -132,8 +132,8 @@
   (.toSymbol v))
 
 (defn- check-own
-  "Throws :skein/cannot-travel if the function `f`, the value of the var `v`, comes from a place that no file's definition of
-  `v` could take it from: the middle of another namespace, as after with-redefs."
+  "Throws :skein/cannot-travel if the function `f`, the value of the var `v`, was written in another namespace, outside of all
+  definitions there. Then no file defines `v` in this way: it was redefined, as by with-redefs."
   [f ^Var v path]
   (let [[pkg sym] (str/split (.getName (class f)) #"\$")
         n (when (and sym (instance? Fn f)) (ns-munged pkg))] ; none for a function written in Java, such as list
@@ -263,14 +263,14 @@
 (defonce ^:private ^Map constructors (ConcurrentHashMap.))
 
 (defn- constructor
-  "Returns the symbol of the function that makes a record of the class `c` of a map. Throws :skein/cannot-travel."
+  "Returns the symbol of the function that makes a record of the class `c` from a map. Throws :skein/cannot-travel."
   [^Class c path]
   (or (.get constructors c)
       (let [[_ pkg simple] (re-matches #"(.*)\.([^.]+)" (.getName c))
             v (some-> (ns-munged pkg) (var-munged (str (munge "map->") simple)))]
         (when-not v
           (cannot-travel! (str "A record of " (.getName c)) path
-                          "no namespace has the function that makes one of a map. Define it by defrecord in a file." {:class (.getName c)}))
+                          "no namespace has the function that makes one from a map. Define it by defrecord in a file." {:class (.getName c)}))
         (let [sym (symbol-of v path)]
           (.put constructors c sym)
           sym))))

@@ -69,7 +69,8 @@
   (Far. cluster (mapv encoded calls) nil nil))
 
 (defn of-rdd
-  "Returns the source of the rows of an RDD, or of what the call `reader`, [symbol & arguments], makes of an iterator of them there."
+  "Returns the source of the rows of an RDD, or of what the call `reader`, [symbol & arguments], makes from an iterator of them on an
+  executor."
   ([cluster rdd] (of-rdd cluster rdd nil))
   ([cluster rdd reader]
    (cluster/context cluster)
