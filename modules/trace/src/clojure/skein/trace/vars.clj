@@ -51,7 +51,7 @@
       (not (.hasRoot v)) [:no "it has no value yet"]
       (.isMacro v) [:no "it is a macro, whose calls are over when the program runs"]
       (instance? MultiFn root) :multimethod
-      (not (fn? root)) [:no (str "it holds no function but " (print/text root preview-limits))]
+      (not (fn? root)) [:no (str "it holds " (print/text root preview-limits) ", which is not a function")]
       (protocol-of v) :protocol-fn
       (seq (wrap/signatures root)) :prim-fn
       :else :fn)))

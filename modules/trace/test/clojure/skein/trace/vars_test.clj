@@ -121,7 +121,7 @@
   (doseq [[hostile text] [[(range) "(0 …)"] [(iterate inc 0) "(0 …)"]
                           [(doto (java.util.ArrayList.) (as-> l (.add ^java.util.ArrayList l l))) "[#<cycle>]"]]]
     (let [v (intern 'skein.trace.vars-test 'hostile hostile)]
-      (is (= [:no (str "it holds no function but " text)] (within-deadline (trace/traceable v))))
+      (is (= [:no (str "it holds " text ", which is not a function")] (within-deadline (trace/traceable v))))
       (is (= [] (within-deadline (trace/trace-ns {:match #"^hostile$"} skein.trace.vars-test))))))
   (ns-unmap 'skein.trace.vars-test 'hostile))
 
@@ -190,7 +190,7 @@
 
 (deftest non-functions-are-refused-with-a-reason
   (are [reason x] (= {:skein/error :skein/not-traceable :reason reason} (refusal x))
-    "it holds no function but {:a 1}" 'config
+    "it holds {:a 1}, which is not a function" 'config
     "it has no value yet" 'unbound
     "it is a macro, whose calls are over when the program runs" 'clojure.core/when
     "there is no such var" 'nowhere/to-be-found
