@@ -34,7 +34,7 @@
   (str "skein wf: " path (if (= event Tail$Event/ROTATED) ": rotated, going on with the new file" ": truncated, reading it from its start")))
 
 (defn- stop-on-exit!
-  "Adds a shutdown hook that stops the following and waits until `finished`. Returns the hook."
+  "Adds a shutdown hook that counts `stopped` down and waits for `finished`. Returns the hook."
   [^CountDownLatch stopped ^CountDownLatch finished]
   (let [hook (Thread. ^Runnable (fn stop []
                                   (.countDown stopped)
@@ -49,8 +49,8 @@
        (catch IllegalStateException _ nil)))
 
 (defn- shaper
-  "Returns the :shape of `live`: a function without arguments that returns the function that adapts tallies to `view`. That is the same
-  function until the view wants another order."
+  "Returns the :shape of `live`: a function without arguments that returns the function that adapts tallies to `view`. It returns the
+  same function until the view wants another order."
   [view approx?]
   (let [shape (memoize (fn shape [sorts] (partial screen/shaped {:sorts sorts})))]
     (fn shape-now [] (shape (if approx? {} (:sorts @view))))))

@@ -116,7 +116,7 @@
     :else (str "↑ ↓ move  Enter open  s sort  / filter  q quit" shown)))
 
 (defn- searched
-  "Returns a note on the rows to which the filter does not apply, or nil if it applies to all."
+  "Returns a note on the rows to which the filter applies, or nil if it applies to all."
   [{:keys [tallies]}]
   (when (some (fn cut? [{:keys [rows distinct]}] (< (count rows) (long (or distinct 0)))) tallies)
     (str "in the first " (units/grouped rows-to-scroll) " rows  ")))

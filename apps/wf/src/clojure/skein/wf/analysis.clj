@@ -258,7 +258,8 @@
      :malformed-kinds kinds
      :bytes (.bytes analysis)
      :seconds (when (<= first-second last-second) [first-second last-second])
-     :filtered-seconds (when (and (zero? (.counted analysis)) (<= (.firstFiltered analysis) (.lastFiltered analysis))) ; else it depends on the batches
+     ;; If a line was counted, these depend on the batches.
+     :filtered-seconds (when (and (zero? (.counted analysis)) (<= (.firstFiltered analysis) (.lastFiltered analysis)))
                          [(.firstFiltered analysis) (.lastFiltered analysis)])
      :where (vec where)
      :tallies (let [[counted places] (query/counted query approx)]

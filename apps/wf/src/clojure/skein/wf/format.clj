@@ -92,7 +92,7 @@
       (when (re-find #"^(?:json|ltsv):" text)
         (or (keys/parse text)
             (error/fail! :skein/bad-log-format
-                         (str "the format " (error/preview text) " gives no places; write it as json:client=ip,url=req.path")
+                         (str "the format " (error/preview text) " names no field; write it as json:client=ip,url=req.path")
                          {:format text})))
       (check-no-server! text)
       (check-name! text)

@@ -201,8 +201,8 @@
    :rank (if approx (limited-rank tally) Tally/HITS)})
 
 (defn- whole
-  "Returns the tally by whole URLs or referrers from whose rows those of `tally` can be made, or nil if there is none. The numbers of
-  `tally` must be sums. The whole tally lacks the conditions of `tally` that test only that field."
+  "Returns a tally by whole URLs or referrers whose rows can be regrouped into those of `tally`, or nil if there is none. The numbers
+  of `tally` must be sums. The returned tally lacks the conditions of `tally` that test only the URL or the referrer."
   [{:keys [by where distinct] :as tally} approx]
   (let [source (when (= 1 (count by)) (field-of (first by)))]
     (when (and (#{"url" "referrer"} source) (not approx) (not distinct) (empty? (percentiles-of tally)))

@@ -119,7 +119,7 @@
     (catch ExceptionInfo e [{:name path, :failure e}])))
 
 (defn- named
-  "Returns an exception about the file at a URI as one about the input that has it."
+  "Returns an exception about the file at a URI, with the name of the input in place of the URI."
   [^ExceptionInfo e prepared]
   (let [{:keys [path] :as data} (ex-data e)
         {:keys [name]} (some #(when (= path (:uri %)) %) prepared)]

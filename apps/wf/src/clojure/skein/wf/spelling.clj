@@ -18,7 +18,7 @@
                 a)))
 
 (defn- edits
-  "Returns how many edits `known` is from `given`. It is one if only the order of the characters differs, and none if `given` is a beginning."
+  "Returns how many edits `known` is from `given`: 1 if only the order of the characters differs, and 0 if `known` begins with `given`."
   [known given]
   (cond
     (str/starts-with? known given) 0

@@ -93,7 +93,7 @@
          [prepared failures] (driver/prepare-all inputs options)]
      (report-of prepared failures start options))))
 
-;;;; For the writers of the general analyser
+;;;; In the shape of a general report
 
 (def ^:private titles
   [[:url-hits "Articles by hits" "hits"] [:url-bytes "URLs by bytes" "bytes"] [:s404s "Not found (404)" "hits"]

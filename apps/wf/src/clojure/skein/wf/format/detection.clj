@@ -217,8 +217,8 @@
     (error/fail! :skein/unknown-format
                  (cond
                    (some requests keys)
-                   (str name ": its lines are JSON, but have a value that can't be read, such as a time, a status or a client. Say which keys have them"
-                        " with --log-format, as in --log-format json:client=ip,time=at. The first line: " (shown line))
+                   (str name ": its lines are JSON, but have a value that can't be read, such as a time, a status or a client. Say with --log-format"
+                        " which keys have these, as in --log-format json:client=ip,time=at. The first line: " (shown line))
                    keys
                    (str name ": its lines are JSON without a key that is known to be a URL or a status. Say which is which with --log-format,"
                         " as in --log-format json:client=ip,url=req.path,status=code. The keys of the first line: "

@@ -52,7 +52,7 @@
    "^FB" "first-byte-us", "^ti" "request-trailer", "^to" "response-trailer"})
 
 (defn- apache-directive
-  "Returns what a % directive logs; `letter` and `argument` are its own, in `text`."
+  "Returns what the % directive with this letter and argument logs. `text` is the whole format."
   [text letter argument]
   (case letter
     ("h" "a") {:field "client"}
