@@ -111,7 +111,7 @@
         all (str "(js/console.log #js [" (str/join " " (map (fn [sym] (str "a/" sym)) names)) "])")]
     (println library)
     (println "  one block\t" (over one plain 1))
-    (println "  each block more\t" (over (sizes library (str/join (repeat 11 block)) defines) one 10))
+    (println "  each further block\t" (over (sizes library (str/join (repeat 11 block)) defines) one 10))
     (println " " (count names) "public names\t" (over (sizes library all defines) plain 1))))
 
 (defn- sizes! []

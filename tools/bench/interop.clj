@@ -44,7 +44,7 @@
     (row "a future that another block completes"
          (per-item n (in-block n (let [f (CompletableFuture.)] (go (.complete f 1)) (<! f))))
          "a block's result" (per-item n (in-block n (<! (go 1)))))
-    (row "stage of what is there" (per-item n (in-block n (.join (interop/stage kept))))
+    (row "stage of a port that has a value" (per-item n (in-block n (.join (interop/stage kept))))
          "take from a promise-chan" (per-item n (in-block n (<! kept))))))
 
 ;;;; Streams
