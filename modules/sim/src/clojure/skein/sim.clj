@@ -110,6 +110,7 @@
   [name]
   (when-some [sim (Simulation/here)]
     (let [x (get runs/*faults* name)]
+      (when (some? x) (.sighted ^Simulation sim (runs/sighting name)))
       (when (and (some? x) (.chance ^Simulation sim 0.1))
         (.note ^Simulation sim "fault" nil (str name))
         (cond (instance? Throwable x) (throw x)
@@ -361,8 +362,8 @@
 
 (defn- one
   "Runs `body` by a schedule. Returns what `report/replayed` does."
-  [options schedule body]
-  (runs/supervised options (fn once [] (report/replayed options schedule body))))
+  [options schedule body origin]
+  (runs/supervised options (fn once [] (report/replayed options schedule body origin))))
 
 (defn ^:no-doc run*
   "Does the work of `run`, for a body as a function."
@@ -373,7 +374,8 @@
                                     {:kind :uniform :seed (:seed options)}
                                     {:kind :listed :deviations []}))
         body (runs/bound options body nil)
-        {:keys [^Simulation simulation text thrown] :as result} (one options schedule body)
+        {:keys [^Simulation simulation text thrown] :as result} (one options schedule body
+                                                                  (if (:seed options) (str "in a random order (seed " (:seed options) ")") "in the default order"))
         error (:skein/error result)
         trace (.-trace simulation)]
     (cond-> {:steps (.steps simulation) :virtual-ms (quot (.now simulation) 1000000)
@@ -415,7 +417,7 @@
   "Does the work of `replay`, for a body as a function."
   [token options body site]
   (let [{:keys [fingerprint strategy] :as schedule} (token/parse token)
-        {:keys [^Simulation simulation text] :as result} (one (assoc options :whole? true) schedule (runs/bound options body))
+        {:keys [^Simulation simulation text] :as result} (one (assoc options :whole? true) schedule (runs/bound options body) "replayed")
         error (:skein/error result)
         now (token/fingerprint (.hash ^Trace (.-trace simulation)))]
     (cond

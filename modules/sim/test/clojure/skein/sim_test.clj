@@ -39,6 +39,7 @@
 (deftest a-run-returns-its-value-and-takes-no-time
   (is (= {:value :late :virtual-ms 3600000}
          (select-keys (sim/run (let [c (chan)] (go (<! (timeout 3600000)) (>! c :late)) (<!! c))) [:value :virtual-ms])))
+  (is (= 0 (:virtual-ms (sim/run (go (<! (timeout 1000))) 1))) "the clock stops when the body has ended")
   (is (= 180 (sim/with-virtual-time (dotimes [_ 180] (<!! (timeout 1))) (sim/now-ms))))
   (is (= :skein/sim-deadlock (:failure (sim/run (<!! (chan)))))))
 
@@ -292,6 +293,7 @@
 
 (deftest always-and-sometimes
   (is (= :skein/sim-failed (first (failure (let [n (atom 0)] (sim/always #(< (long @n) 3) "small") (go (dotimes [_ 5] (swap! n inc))))))))
+  (is (= ["the fault :nmae"] (:never-seen (sim/check {:schedules 20 :faults {:name 1, :nmae 1}} (sim/fault :name)))))
   (is (= ["never"] (:never-seen (sim/check {:schedules 20} (sim/sometimes (constantly false) "never")
                                            (sim/sometimes (constantly true) "seen") (<!! (go 1)))))))
 

@@ -108,8 +108,9 @@
 (defn- summary
   "Returns the summary of a check. :new-chance estimates the probability that one more schedule shows a run that
   differs from all before: the share of runs that were seen once (Good 1953)."
-  [{:keys [^RunTotals totals seed]} {:keys [threads]} n done?]
-  (let [unseen (sort (keep (fn [[message seen?]] (when-not seen? message)) (.sightings totals)))]
+  [{:keys [^RunTotals totals seed]} {:keys [threads faults]} n done?]
+  (let [sightings (into (zipmap (map runs/sighting (keys faults)) (repeat false)) (.sightings totals))
+        unseen (sort (keep (fn [[message seen?]] (when-not seen? message)) sightings))]
     (cond-> {:schedules n :distinct (.distinct totals) :steps (.steps totals) :longest (.longest totals)
              :virtual-ms (quot (.virtualNanos totals) 1000000)
              :new-chance (if (pos? (long n)) (/ (Math/round (* 1000.0 (/ (.once totals) (double n)))) 1000.0) 1.0)

@@ -207,9 +207,10 @@
       (unequal options schedule body))))
 
 (defn replayed
-  "Runs `body` by `schedule` with events. Returns {:simulation :text} and, if it fails, what `failure` does."
-  [options schedule body]
+  "Runs `body` by `schedule` with events. Returns {:simulation :text} and, if it fails, what `failure` does. `origin` says where
+  the schedule comes from."
+  [options schedule body origin]
   (let [[^Simulation sim name-of] (named options schedule body)]
     (if (.verdict sim)
-      (told options sim name-of schedule "replayed")
+      (told options sim name-of schedule origin)
       {:simulation sim :text (str/join "\n" (story/story sim name-of (:whole? options)))})))

@@ -60,6 +60,11 @@
   "Name -> what skein.sim/fault injects there."
   {})
 
+(defn sighting
+  "Returns the text that says that a run has come to the place of the fault called `fault-name`."
+  [fault-name]
+  (str "the fault " fault-name))
+
 (def ^:dynamic *fault*
   "The fault that skein.sim/everywhere injects into a target."
   nil)

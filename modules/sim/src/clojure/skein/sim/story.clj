@@ -51,11 +51,12 @@
     "time" {:time (.at e)}
     "switch" {:deviation (name-of (.on e)) :task (.task e)}
     (when-some [text (action name-of e)]
-      {:task (.task e) :actions [text] :place (subject/place (.task e) (.site e)) :note? (= "note" (.what e))})))
+      {:task (.task e) :actions [text] :place (subject/place (.task e) (.site e))
+       :note? (= "note" (.what e)) :drew? (= "drew" (.what e))})))
 
 (defn- joined
   "Adds `line` to `lines`. If the last of them is of the same task and place, joins both."
-  [lines {:keys [task actions note?] :as line}]
+  [lines {:keys [task actions note? drew?] :as line}]
   (let [before (peek lines)]
     (cond
       (nil? line) lines
@@ -64,7 +65,11 @@
       (and actions (:actions before) (identical? task (:task before))
            (or (nil? (:place line)) (= (:place before) (:place line)) (nil? (:place before)))
            (< (count (:actions before)) 4))
-      (conj (pop lines) (-> before (update :actions into actions) (update :place #(or % (:place line))) (update :note? #(or % note?))))
+      (conj (pop lines) (-> before
+                            (update :actions into actions)
+                            (update :place #(or % (:place line)))
+                            (update :note? #(or % note?))
+                            (update :drew? #(or % drew?))))
       :else (conj lines line))))
 
 (defn- ms [ns]
@@ -77,11 +82,11 @@
         short (fn [before action] (if (and (spawns? before) (spawns? action)) (subs action (count "spawns ")) action))]
     (str/join ", " (map short (cons nil actions) actions))))
 
-(defn- printed [name-of width i {:keys [task actions place time deviation]}]
+(defn- printed [name-of width i {:keys [task actions place time deviation drew?]}]
   (if time
     (format "   %3d  time is %s ms" i (ms time))
-    (str (format (str "%s %3d  %-" width "s  ") (if deviation " !" "  ") i (if task (name-of task) ""))
-         (format "%-52s" (in-a-row actions))
+    (str (format (str "%s %3d  %-" width "s  ") (if (or deviation drew?) " !" "  ") i (if task (name-of task) ""))
+         (format "%-52s" (if actions (in-a-row actions) "runs")) ; a step may do nothing that the story tells
          (when place (str "  " place))
          (when deviation (str "   deviation: " deviation " was next")))))
 
@@ -89,17 +94,16 @@
   "Returns the indices of the lines that a shortened story shows, in order."
   [lines]
   (let [n (count lines)
-        marked (keep-indexed (fn [i {:keys [deviation note?]}] (when (or deviation note?) i)) lines)]
+        marked (keep-indexed (fn [i {:keys [deviation note? drew?]}] (when (or deviation note? drew?) i)) lines)]
     (into (sorted-set) (filter (fn [i] (< -1 i n)))
           (concat (range first-lines) (range (- n last-lines) n)
                   (mapcat (fn [i] (range (- i around) (+ i around 1))) (take-last max-marked marked))))))
 
 (defn story
   "Returns the lines that tell what happened in a run whose events were kept. Unless `whole?`, leaves out lines in the middle
-  that are not near a deviation or note."
+  that are not near a deviation, a draw or a note."
   [^Simulation sim name-of whole?]
   (let [lines (reduce joined [] (map (partial line-of name-of) (subject/events sim)))
-        lines (into [] (remove (fn nothing? [l] (and (:deviation l) (nil? (:actions l))))) lines)
         width (transduce (map (comp count name-of)) max 4 (keep :task lines))
         n (count lines)
         is (if (and whole? (<= n max-whole)) (range n) (shown lines))

@@ -87,6 +87,27 @@
                                     (go (when (= 1 @n) (a/close! c)))
                                     (assert (<!! port))))))))))
 
+(deftest each-task-has-a-name-of-its-own
+  (let [{:keys [text]} (sim/run (let [a (go (<! (go (<! (go 1))))), b (virtual/future (<!! (go 2)))]
+                                  (<!! a)
+                                  @b
+                                  (throw (ex-info "end" {}))))]
+    (is (= #{"main" "go-1" "go-1.1" "go-1.1.1" "thread-1" "thread-1/go-1"}
+           (set (map second (re-seq #"(?m)^[ !]+\d+  (\S+)" text)))))
+    (is (re-find #"thread-1 +spawns thread-1/go-1" text))))
+
+(deftest each-deviation-is-marked
+  (let [marks (fn [text] [(parse-long (second (re-find #"(?:to|with) (\d+)" text))) (count (re-seq #"(?m)^ !" text))])]
+    (testing "a step that does nothing that the story tells"
+      (is (= [1 1] (marks (message-of #(sim/check {:seed 1}
+                                         (let [q (java.util.ArrayList.)
+                                               late (fn [x] (virtual/future (virtual/sleep 10) (.add q x)))
+                                               futures [(late 1) (late 2)]]
+                                           (run! deref futures)
+                                           (assert (= [1 2] (vec q))))))))))
+    (testing "a draw"
+      (is (= [1 1] (marks (message-of #(sim/check {:seed 1} (assert (= 1 (sim/pick [1 2])))))))))))
+
 (deftest a-story-tells-what-was-delivered-and-cancelled
   (let [{:keys [text]} (sim/run (let [p (promise)]
                                   (deliver p 1)

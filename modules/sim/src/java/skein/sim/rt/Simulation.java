@@ -32,6 +32,7 @@ public final class Simulation extends Engine {
     private final List<Throwable> uncaught = new ArrayList<>(0); // before anything else failed
     private final List<Throwable> rethrown = new ArrayList<>(0);
     private boolean judged;
+    private long judgedAt;
     private Object description; // of what waits, when the run ended
 
     public Simulation(Settings settings, Strategy strategy, IFn body) {
@@ -258,6 +259,11 @@ public final class Simulation extends Engine {
         if (races != null) races.blinds();
     }
 
+    /** Something that may happen, as {@code what} says, has happened. */
+    public void sighted(String what) {
+        sightings.put(what, true);
+    }
+
     /** Returns each claim that something holds sometimes, and whether it has held in this run. */
     public Map<String, Boolean> sightings() {
         return sightings;
@@ -330,7 +336,7 @@ public final class Simulation extends Engine {
 
     /** Returns the virtual time, in nanoseconds since the run began. */
     public long now() {
-        return timeline.now;
+        return judged ? judgedAt : timeline.now;
     }
 
     /** Returns whether a random number has been drawn. */
@@ -366,6 +372,7 @@ public final class Simulation extends Engine {
     void judge() {
         if (judged) return;
         judged = true;
+        judgedAt = timeline.now;
         Throwable first = firstUncaught();
         if (first != null) verdict = new Verdict("uncaught", first);
         if (!mainEnded && verdict == null) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.sim.rt;
 
+import java.util.Locale;
 import skein.rt.Channel;
 import skein.rt.Frame;
 import skein.rt.UnlimitedChannel;
@@ -87,12 +88,12 @@ public final class Task extends World.Member {
         return site;
     }
 
-    /** Returns a path such as go-2.1: the first child of the second child of the body. */
+    /** Returns a path such as go-2.1, the first block of the second block of the body, or thread-1/go-1. */
     @Override
     public String toString() {
         if (parent == null) return "main";
-        StringBuilder path = new StringBuilder();
-        for (Task t = this; t.parent != null; t = t.parent) path.insert(0, "." + t.index);
-        return kind.name().toLowerCase(java.util.Locale.ROOT) + "-" + path.substring(1);
+        if (kind == parent.kind) return parent + "." + index;
+        String name = kind.name().toLowerCase(Locale.ROOT) + "-" + index;
+        return parent.parent == null ? name : parent + "/" + name;
     }
 }
