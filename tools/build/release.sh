@@ -5,7 +5,7 @@
 
 release_help='usage: ./skein release VERSION
 
-Builds VERSION, such as 0.1.0 or 0.1.0-beta1, twice from the commit that is checked out, in folders of its own, and compares
+Builds VERSION, such as 0.1.0 or 0.1.0-beta1, twice from the commit that is checked out, each time in a new folder, and compares
 the jars byte for byte. The result is in target/release:
 
   repository/         what the registry gets: jars, sources, documentation, poms, checksums

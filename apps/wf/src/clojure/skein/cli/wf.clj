@@ -112,8 +112,8 @@ tallies:
                        browser os crawler status class method host user protocol hour weekday day
                        month minute, any field of the format, several at once: host+day
   --every DURATION     hits over time, in steps of 10s, 5m, 1h, 1d ...
-  --top N              rows of each tally, default 10; of steps of time (--every, --by minute ...),
-                       the N largest instead of all in order
+  --top N              rows of each tally, default 10. A tally over time (--every, --by minute ...)
+                       shows all its rows in order; with --top, only the N largest
   --sum bytes|time     order by that sum
   --rank NAME          order by hits bytes time mean slowest distinct p95-time p50-bytes ...
   --distinct FIELD     the number of different values in each row: --by day --distinct client;
@@ -131,7 +131,7 @@ conditions (all must hold; of a list, one value suffices; an option given again 
                        W3C logs keep the query string apart: --where cs-uri-query=REGEX
   --where CONDITION    NAME=REGEX or NAME!=REGEX, for all that --by takes except browser os crawler
                        country network; may be given several times, like --path. Not for time, bytes
-                       and duration (--from, --to, --larger, --slower), nor for request
+                       and duration (use --from, --to, --larger, --slower), nor for request
   --from, --to TIME    2025-03-30 or '2025-03-30 12:00' on the log's clock, 2025-03-30T12:00:00Z, or
                        2w, 7d, 24h, 90m ago; --to is inclusive (--since, --until: the same)
 

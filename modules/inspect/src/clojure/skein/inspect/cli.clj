@@ -25,9 +25,9 @@
        ./skein dump PID FILE [--heap]       a snapshot of it: .edn, which ps and why read, or .json or text
        ./skein timeline PID FILE [SECONDS]  when each of its blocks ran and waited in 5 s, as JSON for ui.perfetto.dev
 Except for top and timeline, PID may also be a heap file, such as x.hprof, or a dump, such as x.edn.
-top and timeline switch the inspector of the process on. For the other commands it must be on, or give --heap: then the process
-is paused while it writes its heap to a temporary file, and need not have skein.inspect. --prove runs the garbage collector
-of the process first.")
+top and timeline switch the inspector of the process on. The other commands need it to be on, unless you give --heap: then
+the process is paused while it writes its heap to a temporary file, and need not have skein.inspect. --prove runs the garbage
+collector of the process first.")
 
 (defn- stop
   "Ends the command with a message."
