@@ -305,8 +305,8 @@
   (late/compile-async &env body &form))
 
 (defn rethrow
-  "Returns `value`, taken from `port`, or throws the exception that ended the port if
-  `value` is nil and there is one."
+  "Returns `value`, taken from `port`. If `value` is nil and an exception ended the port, throws
+  that exception."
   [port value]
   (when (nil? value)
     (when-some [thrown (if (instance? Channel port)
@@ -404,14 +404,14 @@
   "Moves each value of `ch` to one of two channels, chosen by the predicate `p`. Returns the
   channels as `[true-channel false-channel]`. They close when `ch` does.
 
-  Like core.async's. Differs: when one of the two closes, the other closes too, and `split`
-  takes nothing more from `ch`."
+  Like core.async's. Differs: when a put finds one of the two closed, the other closes too, and
+  `split` takes nothing more from `ch`."
   ([p ch] (split p ch nil nil))
   ([p ch t-buf-or-n f-buf-or-n] (ops/split p ch t-buf-or-n f-buf-or-n)))
 
 (defn take
   "Returns a channel that gets the first `n` values of `ch` and closes. Like core.async's.
-  Differs: takes nothing more once the returned channel is closed."
+  Differs: stops taking when a put finds the returned channel closed."
   ([n ch] (take n ch nil))
   ([n ch buf-or-n] (ops/take n ch buf-or-n)))
 
@@ -419,8 +419,8 @@
   "Returns a channel of the results of `f`, called with one value from each of the channels `chs`.
   It closes when the first of them closes.
 
-  Like core.async's. Differs: takes nothing once the returned channel is closed. If `f` returns
-  nil, the uncaught-exception handler gets :skein/nil-value, and the channel closes.
+  Like core.async's. Differs: stops taking when a put finds the returned channel closed. If `f`
+  returns nil, the uncaught-exception handler gets :skein/nil-value, and the channel closes.
 
       (<!! (into [] (map + [(to-chan! [1 2]) (to-chan! [10 20])])))
       ;=> [11 22]"
@@ -429,7 +429,7 @@
 
 (defn merge
   "Returns a channel of the values of all channels `chs`. It closes when all of them have
-  closed. Like core.async's. Differs: takes nothing once the returned channel is closed."
+  closed. Like core.async's. Differs: stops taking when a put finds the returned channel closed."
   ([chs] (merge chs nil))
   ([chs buf-or-n] (ops/merge chs buf-or-n)))
 

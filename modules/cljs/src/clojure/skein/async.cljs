@@ -194,8 +194,8 @@
   "Moves each value of `ch` to one of two channels, chosen by the predicate `p`. Returns the channels as
   `[true-channel false-channel]`. They close when `ch` does.
 
-  Like core.async's. Differs: when one of the two closes, the other closes too, and `split` takes
-  nothing more from `ch`."
+  Like core.async's. Differs: when a put finds one of the two closed, the other closes too, and `split`
+  takes nothing more from `ch`."
   ([p ch] (ops/split p ch nil nil))
   ([p ch t-buf-or-n f-buf-or-n] (ops/split p ch t-buf-or-n f-buf-or-n)))
 
@@ -203,20 +203,20 @@
   "Returns a channel of the results of `f` on one value from each of the channels `chs`. It closes when
   the first of them closes.
 
-  Like core.async's. Differs: takes nothing once the returned channel is closed. If `f` returns nil,
-  :skein/nil-value is reported, and the channel closes."
+  Like core.async's. Differs: stops taking when a put finds the returned channel closed. If `f` returns
+  nil, :skein/nil-value is reported, and the channel closes."
   ([f chs] (ops/map f chs nil))
   ([f chs buf-or-n] (ops/map f chs buf-or-n)))
 
 (defn merge
   "Returns a channel of the values of all channels `chs`. It closes when all have closed. Like core.async's.
-  Differs: takes nothing once the returned channel is closed."
+  Differs: stops taking when a put finds the returned channel closed."
   ([chs] (ops/merge chs nil))
   ([chs buf-or-n] (ops/merge chs buf-or-n)))
 
 (defn take
   "Returns a channel that gets the first `n` values of `ch` and closes. Like core.async's. Differs:
-  takes nothing once the returned channel is closed."
+  stops taking when a put finds the returned channel closed."
   ([n ch] (ops/take n ch nil))
   ([n ch buf-or-n] (ops/take n ch buf-or-n)))
 
@@ -293,7 +293,7 @@
       (untap-all* [_] (vswap! taps empty) nil))))
 
 (defn tap
-  "Adds the channel `ch` to the taps of `mult`. It closes when the source closes, unless `close?` is
+  "Adds the channel `ch` to the taps of `mult`. `ch` closes when the source closes, unless `close?` is
   false. Returns `ch`. Like core.async's."
   ([mult ch] (tap mult ch true))
   ([mult ch close?] (tap* mult ch close?) ch))
@@ -411,7 +411,7 @@
        (unsub-all* [_ topic] (vswap! mults dissoc topic))))))
 
 (defn sub
-  "Subscribes the channel `ch` to a topic of the pub `p`. It closes when the source closes, unless
+  "Subscribes the channel `ch` to a topic of the pub `p`. `ch` closes when the source closes, unless
   `close?` is false. Like core.async's."
   ([p topic ch] (sub p topic ch true))
   ([p topic ch close?] (sub* p topic ch close?)))
@@ -451,25 +451,25 @@
   (filter> (fn [v] (not (p v))) ch))
 
 (defn filter<
-  "Returns a channel of the values of `ch` for which (p value) is true. Like core.async's. Differs: takes
-  nothing once the returned channel is closed. If `p` throws, the returned channel closes."
+  "Returns a channel of the values of `ch` for which (p value) is true. Like core.async's. Differs: stops
+  taking when a put finds the returned channel closed, and closes it if `p` throws."
   ([p ch] (filter< p ch nil))
   ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
 
 (defn remove<
-  "Returns a channel of the values of `ch` for which (p value) is false. Like core.async's; differs as `filter<`."
+  "Returns a channel of the values of `ch` for which (p value) is false. Like core.async's; differs as `filter<` does."
   ([p ch] (remove< p ch nil))
   ([p ch buf-or-n] (filter< (fn [v] (not (p v))) ch buf-or-n)))
 
 (defn mapcat<
   "Returns a channel of the values in the collections that `f` returns for the values of `in`. Like core.async's;
-  differs as `filter<`."
+  differs as `filter<` does."
   ([f in] (mapcat< f in nil))
   ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
 
 (defn mapcat>
   "Returns a channel. For each value put on it, the values in the collection (f value) go to `out`, which
-  closes with it. Like core.async's."
+  closes with it. Like core.async's. Differs: closes `out` if `f` throws."
   ([f out] (mapcat> f out nil))
   ([f out buf-or-n]
    (let [in (chan buf-or-n)]
@@ -478,19 +478,19 @@
 
 (defn unique
   "Returns a channel of the values of `ch`, except those that equal the value before them. Like core.async's;
-  differs as `filter<`."
+  differs as `filter<` does."
   ([ch] (unique ch nil))
   ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))
 
 (defn partition
   "Returns a channel of vectors of `n` values of `ch`; the last may have fewer. Like core.async's;
-  differs as `filter<`."
+  differs as `filter<` does."
   ([n ch] (partition n ch nil))
   ([n ch buf-or-n] (filters/through (partition-all n) ch (chan buf-or-n))))
 
 (defn partition-by
   "Returns a channel of vectors of successive values of `ch` with the same (f value). Like core.async's;
-  differs as `filter<`."
+  differs as `filter<` does."
   ([f ch] (partition-by f ch nil))
   ([f ch buf-or-n] (filters/through (cljs.core/partition-by f) ch (chan buf-or-n))))
 

@@ -52,7 +52,7 @@
 
 (defn filter<
   "Returns a channel of the values of `ch` for which (p value) is true. Like core.async's.
-  Differs: takes nothing once the returned channel is closed, and closes it if `p` throws."
+  Differs: stops taking when a put finds the returned channel closed, and closes it if `p` throws."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([p ch] (filter< p ch nil))
   ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
@@ -73,7 +73,7 @@
 
 (defn mapcat>
   "Returns a channel. For each value put on it, the values of the collection (f value) go to
-  `out`, which closes with it. Like core.async's; differs as `filter<` does."
+  `out`, which closes with it. Like core.async's. Differs: closes `out` if `f` throws."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   ([f out] (mapcat> f out nil))
   ([f out buf-or-n]

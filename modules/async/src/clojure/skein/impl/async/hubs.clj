@@ -56,7 +56,7 @@
       (untap-all* [_] (mults/untap-all hub)))))
 
 (defn tap
-  "Adds the channel `ch` to the taps of `mult`. It closes when the source closes, unless
+  "Adds the channel `ch` to the taps of `mult`. `ch` closes when the source closes, unless
   `close?` is false. Returns `ch`. Like core.async's."
   ([mult ch] (tap mult ch true))
   ([mult ch close?] (tap* (hub "mult of tap" mult Mult "a mult, as (mult ch) makes it") ch close?) ch))
@@ -165,7 +165,7 @@
        (unsub-all* [_ topic] (pubs/unsub-all hub topic))))))
 
 (defn sub
-  "Subscribes the channel `ch` to a topic of the pub `p`. It closes when the source closes,
+  "Subscribes the channel `ch` to a topic of the pub `p`. `ch` closes when the source closes,
   unless `close?` is false. Like core.async's."
   ([p topic ch] (sub p topic ch true))
   ([p topic ch close?] (sub* (hub "p of sub" p Pub "a pub, as (pub ch topic-fn) makes it") topic ch close?)))
