@@ -240,7 +240,7 @@
   options, a map:
 
   - :deadline-ms  after this many milliseconds, or at once if that is below 1, the scope is
-                  cancelled and throws :skein/deadline-passed, even if its body had a value.
+                  cancelled and throws :skein/deadline-passed, even if its body has returned.
                   Exceptions thrown after the deadline are suppressed in it. nil: no deadline. An
                   enclosing scope's earlier deadline applies too
   - :on-error     :cancel, the default: the first exception, of a child or of the body,

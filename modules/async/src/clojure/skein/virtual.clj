@@ -219,8 +219,8 @@
                  it, and the other calls are interrupted. The exception, the same object, is
                  thrown when they have ended and the results before it have been read
                  :collect: each result is {:value x} or {:error exception}
-    - :ahead     how many calls may be started and not read while the reader waits for a slow
-                 one, by default 4n; while the reader does not wait, it is n
+    - :ahead     how many calls may have started whose results are not read, while the reader
+                 waits for a slow one; by default 4n. Without such a wait the limit is n
 
   No call starts before the seq is read, and no item is read before its turn, so the input may
   be infinite or may block. One thread at a time reads it. A seq that nobody reads any more
@@ -245,7 +245,7 @@
   `wmap`.
 
   The first exception ends all calls and is thrown when they have ended. Further exceptions are
-  its suppressed ones. An interrupted caller interrupts the calls and waits for them.
+  suppressed in it. An interrupted caller interrupts the calls and waits for them.
 
       (let [sum (atom 0)] (wrun! 4 #(swap! sum + %) (range 5)) @sum)
       ;=> 10"

@@ -73,8 +73,8 @@
          (throw e))))))
 
 (defn stop!
-  "Ends a console that `serve!` has returned, and frees its port. If the console switched on the inspector of another process, it
-  switches it off again. In this process the last console to end does that. Returns nil. Throws :skein/bad-option."
+  "Ends a console that `serve!` has returned, and frees its port. If the console has switched on the inspector of another process,
+  that inspector is switched off again. In this process the last console to end does that. Returns nil. Throws :skein/bad-option."
   [{::keys [server target] :as console}]
   (check/that :skein/bad-option "The argument of stop!" console (some? server) "what serve! has returned")
   ((:stop! server))

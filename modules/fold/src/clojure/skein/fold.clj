@@ -114,7 +114,8 @@
   - :value       the value that fold returns
   - :path        :serial, :parallel, or :in-order, which is parallel up to a transducer that needs order
   - :reason      why it was serial or in order, a string, or nil
-  - :grain       elements (for a file, bytes) in a block, which is what a thread takes at a time; on average
+  - :grain       the average number of units in a block, which is what a thread takes at a time. A unit is an element, or a byte
+                 of a file
   - :pieces      a map for each part that has a value: its first unit (:from), how many units (:units) and blocks (:blocks) it
                  had, how long it took (:ns), and its thread (:thread). If the path is :in-order, there is one part, with the
                  time of all threads together and the name of one of them
@@ -178,7 +179,7 @@
     (made-by [`fuse folds] (if names (then fused #(zipmap names %)) fused))))
 
 (defn group-by
-  "Returns the fold whose value is a map from (key-fn x) to the fold `f` of all such x. Throws :skein/not-a-function and
+  "Returns the fold whose value is a map from (key-fn x) to the fold `f` of all x with that key. Throws :skein/not-a-function and
   :skein/bad-fold.
 
       (fold (group-by clj/count (into [])) [\"a\" \"bc\" \"d\"])

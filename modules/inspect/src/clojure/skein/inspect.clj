@@ -11,7 +11,7 @@
   * `timeline`, `timeline!`: when each block ran and waited, as data or as a file for Perfetto
   * `metrics`: numbers for a scraper
   * `read-heap`: a heap file as a snapshot
-  * `mark`, `survivors`: blocks made since a mark that have not ended
+  * `mark`, `survivors`: blocks that were made after a mark and have not ended
   * `label!` names a channel
 
   While the inspector is on, a block costs about a hundred bytes and a few nanoseconds more. Off, it costs nothing. The inspector
@@ -99,14 +99,15 @@
   - :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
   - :timers     how many timeouts have neither fired nor been closed
   - :memory     the heap in MB, with its garbage: {:used :max}
-  - :elsewhere  how many waiting threads are not in :threads, without platform daemons; only from heap files. Those of a JDK before 24
-                lack virtual threads
+  - :elsewhere  how many waiting threads are not in :threads, not counting platform daemons; only from heap files. Heap files of a
+                JDK before 24 lack virtual threads
   - :starved    nil, or {:ms :threads} if no virtual thread has got a carrier thread for 5 s or more; :threads has those that hold
                 the carrier threads: {:name :tid :site}
   - :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024,
-                :groups `[{:blocks [id] :says text}]`}: sets of them that waited for one another when :prove of `deadlocks` found them
+                :groups `[{:blocks [id] :says text}]`}. The blocks of a group waited for one another when :prove of `deadlocks`
+                found them
 
-  The snapshot of a heap file, see `read-heap`, also has :heap, the path, and, if nothing can be proven, :unproven, the reason.
+  The snapshot of a heap file, see `read-heap`, also has :heap, the path. If nothing can be proven, :unproven is the reason.
   The functions below take a snapshot if they are called without one. Throws :skein/inspect-off."
   []
   (check-on)
@@ -253,7 +254,7 @@
   - :timer      a timer will end it, or, outside of a `shield`, the deadline of a scope
   - :cycle      the chain returns to an earlier member
   - :several    several blocks, or children of a scope, could end the last wait; the chain follows none of them
-  - :moves      the block or thread that could end it runs, is ready, or waits outside of channels
+  - :moves      the block or thread that could end it is running or ready, or waits outside of channels
   - :collected  the block that should end it was garbage. A heap file still has that block, and the chain goes on"
   ([x] (why (snapshot) x))
   ([snapshot x] (why/why (check-snapshot snapshot) x)))
@@ -302,7 +303,7 @@
 
 (defn leaks
   "Returns the places of blocks that were garbage before they had ended: `[{:site :kind :count :last-ms}]`, the most frequent first.
-  :kind is as in `deadlocks`, or :abandoned, which is allowed. :last-ms is how long ago the last of them began to wait. Only the
+  :kind is as in `deadlocks`, or :abandoned, which does no harm. :last-ms is how long ago the last of them began to wait. Only the
   last 1024 collected blocks are kept and counted."
   ([] (leaks (snapshot)))
   ([snapshot]
@@ -362,8 +363,8 @@
   (.mark (Registry/get)))
 
 (defn survivors
-  "Runs the garbage collector, and returns the blocks made since `mark` that have not ended, as maps of `blocks`. A block that waits
-  for something that only it can reach is garbage, and is left out. Throws :skein/inspect-off."
+  "Runs the garbage collector, and returns the blocks that were made after `mark` and have not ended, as maps of `blocks`. A block
+  that waits for something that only it can reach is garbage, and is left out. Throws :skein/inspect-off."
   [mark]
   (check/that :skein/bad-option "mark of survivors" mark (Registry/isMark mark) "what (mark) has returned")
   (check-on)

@@ -257,7 +257,7 @@
   story and as a token for `replay`.
 
   Returns a summary: {:schedules :distinct :steps :longest :virtual-ms :new-chance :seed}, with :all
-  true when no schedule is left, and :lite true without threads. :new-chance estimates the probability
+  true when no schedule is left, and :lite true if threads are not simulated. :new-chance estimates the probability
   that one more schedule gives a run unlike all before. Schedules differ only in the order of waits and
   :points. The use of a free lock, a queue or a ConcurrentHashMap is not a point. Where its order matters,
   call `yield` before it.

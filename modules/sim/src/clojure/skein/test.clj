@@ -157,7 +157,7 @@
 
   skein.inspect is on during the test. After the test the fixture waits at most 200 ms for its blocks, and then 20 ms
   for all else. So let a test wait for its threads and futures: what throws later is reported as a failure of the test that
-  runs by then, or not at all. The fixture does not report an exception whose port or future the program still holds, nor
+  is running then, or not at all. The fixture does not report an exception whose port or future the program still holds, nor
   one of a future or an agent of Clojure."
   {:arglists '([])}
   [& [test]]

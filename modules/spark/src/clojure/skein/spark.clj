@@ -61,7 +61,7 @@
     - :split-bytes  how many bytes a task reads at most; by default 128 MB, or less so that there are four tasks for each core
 
   A compressed file is one task. Its first bytes, which are read here, show that it is compressed. Throws :skein/file-missing,
-  :skein/file-is-directory and :skein/file-unreadable. A fold of it throws :skein/file-truncated and :skein/record-too-long."
+  :skein/file-is-directory and :skein/file-unreadable. A fold of the source throws :skein/file-truncated and :skein/record-too-long."
   ([cluster paths] (lines nil cluster paths))
   ([opts cluster paths] (files/lines opts cluster paths)))
 
@@ -112,7 +112,7 @@
 ;;;; Folds
 
 (defn named
-  "Returns the fold or function that the function called `sym` returns for `args`.
+  "Returns the fold or function that the function named `sym` returns for `args`.
   It is sent by that name and the arguments.
 
       (named 'my.app/slower-than 100)"
@@ -127,7 +127,7 @@
         (fold (skein.fold/through (here (filter #(< % limit))) skein.fold/count) far))
 
   The form may use aliases, referred vars and imports of its namespace. Throws :skein/cannot-travel if it uses a var that was
-  itself defined at a prompt; :skein/unsendable, when it is sent, if the value of a local can't be."
+  itself defined at a prompt; :skein/unsendable, when it is sent, if the value of a local can't be sent."
   {:style/indent 0}
   [form]
   (let [locals (here/used-locals form (keys &env))

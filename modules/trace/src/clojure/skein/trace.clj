@@ -205,7 +205,7 @@
     - :group?   true: the lines of a thread or block are printed together when its outermost call ends, or after 5 s
   - vars      vars, or symbols, which may name private vars
 
-  Traces functions, also primitive ones, multimethods and protocol functions. They stay traced
+  Traces functions (also primitive ones), multimethods and protocol functions. They stay traced
   when they are redefined, get another method or are extended. Calls that do not go through the
   var are not seen; an event with the :phase :note says so. Throws :skein/not-traceable,
   :skein/bad-sink, :skein/bad-format, :skein/bad-option."
@@ -331,8 +331,8 @@
       (finally (untrace-each! vs token)))))
 
 (defmacro with-traced
-  "Evaluates the body. Until it ends, traces these vars for calls made in the body, and in go
-  blocks and futures that it starts. A map of options may come before the vector; see `trace-vars`."
+  "Evaluates the body after a vector of vars. Until it ends, traces these vars for calls made in the body,
+  and in go blocks and futures that it starts. A map of options may come before the vector; see `trace-vars`."
   {:style/indent 1}
   [& args]
   (let [[options [names & body]] (options-and-names args)]
@@ -341,7 +341,7 @@
     `(with-traced* '~(ns-name *ns*) ~options [~@(map name-form names)] (fn ~'traced-body [] ~@body))))
 
 (defmacro ^{:style/indent 1} dotrace
-  "Evaluates the body, and traces these vars for calls made in it. Like tools.trace's. Differs: the
+  "Evaluates the body, and traces the vars `names` for calls made in it. Like tools.trace's. Differs: the
   vars need not be dynamic."
   [names & body]
   `(with-traced [~@names] ~@body))
@@ -479,7 +479,7 @@
       (condv (neg? 1) :negative, :else :positive)
       ;=> :positive
 
-  If verbose, prints the value too, unless the clause contains recur or condv. A value that is not
+  If verbose, prints the value too, unless the clause contains recur or condv. A clause whose value is not
   printed is in tail position. Throws :skein/bad-condv when it is compiled."
   [& clauses]
   (verbose/check-clauses! &form clauses)

@@ -111,7 +111,7 @@
 (defn batch
   "Returns a channel of the values of `in` in vectors.
 
-  - size  the most values in a vector, 1 or more, or a map of options:
+  - size  the largest number of values in a vector, 1 or more, or a map of options:
     - :size    the number
     - :within  the longest time in milliseconds between taking the first value of a vector and
                putting the vector; by default a vector waits until it is full or `in` closes
@@ -207,9 +207,9 @@
     - :on-drop  function of each value that is dropped; must not block. Its exceptions go to
                 the uncaught-exception handler
 
-  With any policy but :block a put never waits; it returns false once `ch` is closed. Use it
-  with `tap` and `sub`, where one slow taker would delay all others: give each tap or subscription a
-  gate. A disconnected one is removed. Closing the gate closes `ch`. Throws :skein/bad-policy,
+  With any policy but :block a put never waits; it returns false once `ch` is closed. With
+  `tap` and `sub` one slow taker delays all others, so give each tap or subscription a gate. A
+  disconnected one is removed. Closing the gate closes `ch`. Throws :skein/bad-policy,
   :skein/not-a-function, :skein/not-a-port.
 
       (let [source (a/chan), slow (a/chan 1), quick (a/chan 3)

@@ -75,8 +75,8 @@
    :name [some? "a name"]})
 
 (defn rate-limiter
-  "Returns a limiter with `rate` permits a second, any number from 1e-9; a permit is true. The
-  first permit is available at once.
+  "Returns a limiter with `rate` permits a second, any number from 1e-9. Each permit is the value
+  true. The first permit is available at once.
 
   - rate  the number, or a map of options:
     - :rate   the number
@@ -85,7 +85,7 @@
     - :name   for `status`
 
   Permits are due on the clock of System/nanoTime (in a simulation, on the simulated clock), so
-  the rate is exact on average. No taker is refused: takers wait. A block puts a collected permit
+  the rate is exact on average. No taker is refused: takers wait. The limiter puts a collected permit
   when the one before it is taken. So a second `poll!` right away may return nil even if `:burst`
   allows more, but a take gets that permit without delay. Throws :skein/bad-number.
 

@@ -118,8 +118,8 @@
     - :ordered?  true, the default: results come in the order of the values; false: in the order
                  in which calls end
     - :on-error  what to do with an exception. :stop, the default, closes the returned channel
-                 with it and takes no more values. If no code takes it from there, the
-                 uncaught-exception handler gets it. :skip leaves the value out. A function of the
+                 with it and takes no more values. If no code takes the exception from
+                 there, the uncaught-exception handler gets it. :skip leaves the value out. A function of the
                  exception and the value returns a result instead
 
   doc/in-parallel.md compares this with `pipeline` and windows.

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns cljs.core.async
-  "core.async's functions for ClojureScript, on Skein: each calls that of skein.async. Use it on the
-  class path in place of core.async."
+  "core.async's functions for ClojureScript, on Skein: each calls the function of skein.async with the
+  same name. Put the module on the class path in place of core.async."
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
   (:require-macros
    [cljs.core.async :refer [mirror]])

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async
-  "core.async's public vars, which are those of skein.async. core.async's other namespaces are loaded
-  with it, as in core.async: code that core.async's macros produce names them without requiring them."
+  "core.async's public vars, which are those of skein.async. Also loads core.async's other namespaces,
+  as core.async does, because the expansions of its macros name them without requiring them."
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
   (:require
    [clojure.core.async.impl.buffers]

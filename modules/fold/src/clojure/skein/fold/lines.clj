@@ -141,7 +141,7 @@
       (skein.fold/fold (skein.fold/into []) (eduction (take 1) (lines \"deps.edn\")))
       ;=> [\";; SPDX-License-Identifier: Apache-2.0\"]
 
-  - paths    string, File, Path or what skein.fold.input returns, or a collection of these
+  - paths    string, File or Path, or a collection of these
   - options:
     - :charset  name or java.nio.charset.Charset, an extension of ASCII; by default UTF-8"
   ([paths] (lines nil paths))

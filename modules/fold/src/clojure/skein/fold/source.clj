@@ -42,7 +42,7 @@
 
 (defn extended?
   "Returns whether a protocol, by default `Source`, was extended to the type of `coll`, and not only to Object. A type that
-  extends `Source` must be folded by that and in no other way."
+  extends `Source` must be folded through it and in no other way."
   ([coll] (extended? Source coll))
   ([protocol coll]
    (not (identical? (find-protocol-impl protocol coll) (get-in protocol [:impls Object])))))
