@@ -100,7 +100,7 @@
 
    {:name "cloudfront", :of "cloudfront", :layout :w3c, :head #"#Fields:.* x-edge-location", :fields (keys/w3c "s")}
    {:name "iis", :of "iis", :layout :w3c, :head #"#Software: *Microsoft|#Fields:.* sc-win32-status", :fields (keys/w3c "ms")}
-   {:name "w3c", :of "w3c", :layout :w3c, :head #"#Fields:", :fields (keys/w3c "s")}
+   {:name "w3c", :of "w3c", :layout :w3c, :head #"#Fields:", :fields (keys/w3c nil)}
    {:name "ltsv", :of "ltsv", :layout :ltsv, :line #"(?:\t|\\t)[\w.-]++:", :fields keys/ltsv}
    {:name "envoy-json", :of "envoy istio", :layout :json, :line #"response_flags", :fields keys/envoy}
    {:name "cloudfront-json", :of "cloudfront", :layout :json, :line #"x-edge-location", :fields (keys/w3c "s")}

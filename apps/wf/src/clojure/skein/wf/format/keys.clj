@@ -108,7 +108,8 @@
     ["host" :text "vhost http_host server_name virtualhost"]))
 
 (defn w3c
-  "Returns the fields for the names in #Fields lines; `unit` is the unit of time-taken."
+  "Returns the fields for the names in #Fields lines; `unit` is the unit of time-taken. If it is nil, time-taken is in seconds, and a
+  whole number is not a duration: the standard has seconds, but IIS writes milliseconds."
   [unit]
   (fields
     ["client" :text "c-ip"]
@@ -123,7 +124,7 @@
     ["protocol" :text "cs-version cs-protocol-version"]
     ["status" :status "sc-status"]
     ["bytes" :size "sc-bytes bytes"]
-    ["duration" :duration (str "time-taken:" unit)]
+    ["duration" (if unit :duration :duration-with-point) (if unit (str "time-taken:" unit) "time-taken")]
     ["referrer" :text "cs(Referer) cs(Referrer)"]
     ["agent" :text "cs(User-Agent)"]
     ["host" :text "x-host-header cs-host cs(Host)"]))
