@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein bench fold [--only sums,sources,files,sizes,small,carriers,polluted] [--rounds N] [--figure median|best|busiest]
-;; Groups run in the order given, in one process: polluted,sources,files also measures all sources and files after a hundred other folds.
+;; Groups run in the order given, in one process. So `--only polluted,sources,files` measures all sources and files after a hundred other folds.
 (ns bench.fold
   "Folds beside transduce, clojure.core.reducers, java.util.stream and loops by hand, in one process, taking turns."
   (:require
@@ -377,7 +377,7 @@
 (def ^:private ^:const slice-ns 3e5)
 
 (defn- excess
-  "Returns the median of the ns a call by which `skein` exceeds 1.05 times `serial`. They take turns, in slices of 0.3 ms, so both
+  "Returns by how many ns per call `skein` exceeds 1.05 times `serial`, as a median. They take turns, in slices of 0.3 ms, so both
   times of a difference are measured under the same load. Each round begins with the other one."
   ^double [skein serial ^double expected-ns]
   (let [batch (max 1 (long (/ (double slice-ns) expected-ns)))

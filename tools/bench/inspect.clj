@@ -52,9 +52,9 @@
   (let [r (Runtime/getRuntime)] (- (.totalMemory r) (.freeMemory r))))
 
 (defn- parked [n]
-  (let [cs (vec (repeatedly n chan)), ports (mapv (fn [c] (go (<! c))) cs)] ; a var would be as good
+  (let [cs (vec (repeatedly n chan)), ports (mapv (fn [c] (go (<! c))) cs)]
     (while (pos? (long (count (remove (fn waits? [c] (= 1 (.takerCount ^skein.rt.Channel c))) cs)))) (Thread/sleep 10))
-    [cs ports]))
+    [cs ports])) ; as long as the caller holds these, the blocks are not collected
 
 (defn- bytes-each [n on?]
   (if on? (inspect/start!) (inspect/stop!))

@@ -148,7 +148,7 @@
        :mb (some->> (keep :mb runs) seq (reduce max)), :n (count runs)})))
 
 (def ^:private goals
-  "[what, contestant, number of it, most]; from the second on, as a part of another's time."
+  "[what, contestant, other, most]: the most ms per GiB or, with another contestant as `other`, the largest part of the other's time."
   [["whole command <= 0.75 s a GiB with the start-up cache" "skein wf" nil 750]
    ["whole command <= 1.0 s a GiB without" "skein wf, no cache" nil 1000]
    ["warm <= 0.35 s a GiB" "warm, wf2" nil 350]

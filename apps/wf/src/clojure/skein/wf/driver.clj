@@ -194,7 +194,7 @@
                (lines/slices (mapv :file prepared)))))
 
 (defn- with-earlier
-  "Returns a new accumulator to which `add`, if not nil, has added."
+  "Returns `counted`. If `add` is not nil, first merges a new accumulator, to which `add` has added, into it."
   [counted new-accumulator add]
   (if add
     (merge-all counted (doto (new-accumulator []) add))

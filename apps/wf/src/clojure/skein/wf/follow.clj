@@ -46,8 +46,8 @@
   (error/fail! :skein/file-unreadable (str "Can't read " path ": " (ex-message e) ".") {:path path}))
 
 (defn- wait-for-lines
-  "Waits until each log has a first line, from which its format is detected. Returns [inputs failures], prepared, or nil if told
-  to stop before."
+  "Waits until each log has a first line, from which its format is detected. Returns [prepared-inputs failures], or nil if
+  told to stop before."
   [paths options stopped?]
   (loop []
     (run! check-followable! paths)

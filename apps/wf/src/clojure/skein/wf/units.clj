@@ -58,7 +58,7 @@
   (.append to (Long/toHexString code)))
 
 (def ^:private utf-8
-  "A character of more than one byte in UTF-8, its bytes as characters."
+  "The bytes of a character of several bytes in UTF-8, each byte as a character; otherwise any one character."
   #"[\u00c2-\u00df][\u0080-\u00bf]|[\u00e0-\u00ef][\u0080-\u00bf]{2}|[\u00f0-\u00f4][\u0080-\u00bf]{3}|[\s\S]")
 
 (defn- shown-char [^String bytes]

@@ -34,7 +34,7 @@
   (let [{:keys [open limit] :as counts} (usage)]
     (ex-info (str "The process ran out of file descriptors"
                   (when limit (str ": it has " open " of " limit))
-                  ". Run fewer at once, with a smaller n for wmap, or raise the limit, with `ulimit -n`.")
+                  ". Run fewer calls at once, with a smaller n for wmap, or raise the limit, with `ulimit -n`.")
              (assoc counts :skein/error error)
              thrown)))
 

@@ -28,8 +28,8 @@
 
   C1. Takers wait only while nothing can be taken, putters only while nothing can be put.
   C2. An operation that is withdrawn stays in the queue as a dead waiter. A queue that has grown
-      twofold since it was last cleaned is cleaned, so that dead waiters never outnumber the
-      live ones by more than 64.
+      twofold since it was last cleaned is cleaned, so that it holds at most 64 waiters, or
+      about twice as many as were live then.
   C3. The ring of waiters is empty unless there is a first waiter, which is in a field. Most channels
       never have a second waiter, and need no ring."
   {:no-doc true}

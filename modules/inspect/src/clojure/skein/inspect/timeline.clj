@@ -86,7 +86,7 @@
   [^Recorder recorder last-ms block]
   (let [now (System/nanoTime)
         since (- now (* 1000000 (long last-ms)))
-        ;; Threads record while their rings are read, one after the other. Those until now are all there, and go together.
+        ;; Threads record while their rings are read, one after the other. The events until `now` are all there, and fit together.
         events (filter (fn its [^Recorder$Event e] (and (<= (- (.nanos e) now) 0) (or (nil? block) (= block (.id (.block e))))))
                        (.since recorder since))
         by-block (group-by (fn id [^Recorder$Event e] (.id (.block e))) (sort-by (fn nanos [^Recorder$Event e] (- (.nanos e) since)) events))

@@ -71,7 +71,7 @@
   (when (some (fn puts? [wait] (and (identical? task (:task wait)) (= World/PUT (:op wait)))) (:waits (.description sim)))
     (when-some [^Trace$Event e (last (filter (fn put? [^Trace$Event e] (and (identical? task (.task e)) (= "put" (.what e))))
                                              (.events (.-trace sim))))]
-      (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", which is lost"))))
+      (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", and that value is lost"))))
 
 (defn- outsider-words [name-of ^Outsider outsider]
   (let [name (some-> (.by outsider) .getName)
