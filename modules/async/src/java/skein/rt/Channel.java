@@ -352,7 +352,7 @@ public class Channel extends Lock {
         return Boolean.FALSE;
     }
 
-    /** Returns whether the buffer holds a value. Called under the lock, like the next three. */
+    /** Returns whether the buffer holds a value. Called under the lock, like the next two. */
     final boolean hasBuffered() {
         return buffer != null && buffer.count() > 0;
     }
@@ -367,6 +367,7 @@ public class Channel extends Lock {
         return takers;
     }
 
+    /** Returns the first waiting put, or null. Without the lock, it is only a hint. */
     final Waiter firstPutter() {
         return putters;
     }
@@ -461,7 +462,7 @@ public class Channel extends Lock {
         return accepted == NONE ? waiter.await(() -> withdraw(waiter), this) : accepted;
     }
 
-    /** Returns the buffer, or null. For inspection only: this channel changes it under its lock. */
+    /** Returns the buffer, or null. Without the lock, what it holds is only a hint. */
     public final Buffer buffer() {
         return buffer;
     }

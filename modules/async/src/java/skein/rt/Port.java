@@ -12,7 +12,7 @@ public class Port extends Channel {
         void ended(Object value, Throwable thrown);
     }
 
-    private Object block; // the inspector's entry for the block, or null; read only by inspection, without order
+    private Object block; // the inspector's entry for the block, or null; read by inspection, not synchronised
     private Watcher watcher; // written under lock while open; read by the block's runner when it has closed the port
 
     /** For {@link ChannelFactory}. */

@@ -12,8 +12,8 @@ final class Refusal {
 
     /**
      * Returns {@code thrown} with a stack trace that begins at the code that called Skein, as {@code skein.impl.error/fail!}
-     * does. If no caller is on the stack, all frames stay. That one is in Clojure, because it must run on a Java that is too old
-     * to load this class.
+     * does. If no caller is on the stack, all frames stay. {@code fail!} is in Clojure, because it must run on a Java that is
+     * too old to load this class.
      */
     static <T extends Throwable> T fromCaller(T thrown) {
         StackTraceElement[] trace = thrown.getStackTrace();

@@ -39,7 +39,7 @@ public class TransducedChannel extends Channel {
 
     private final IFn step;
     private final IFn exceptionHandler; // or null: the thread's uncaught-exception handler
-    private Thread holder; // guarded by the lock; read by a thread that may be it
+    private Thread holder; // written under the lock; read by a thread to see whether it is the holder
     private int entries; // guarded by lock
     private boolean finished; // guarded by lock
 

@@ -42,7 +42,10 @@ public abstract class Waiter {
         complete(result, null);
     }
 
-    /** Sets how to withdraw an operation that waits in several ports, or in a port of another kind; it returns success. */
+    /**
+     * Sets how to withdraw an operation that waits in several ports, or in a port of another kind. {@code withdraw} returns
+     * whether it could.
+     */
     public void withdrawal(BooleanSupplier withdraw) {}
 
     /** Returns the thread that blocks here, or null if a frame or a callback waits. */

@@ -29,7 +29,7 @@ final class Detached extends Runner implements Runnable {
 
     private final long since = System.nanoTime();
     private volatile Thread thread; // while it runs
-    private volatile Runnable work; // null once it has been taken; the thread that takes it runs it
+    private volatile Runnable work; // null once this thread has taken it, or the monitor has taken it back
 
     private Detached(Runnable work) {
         this.work = work;

@@ -146,7 +146,7 @@ final class Monitor implements Runnable {
         else if (!trouble && period > 4 * SHORTEST_NANOS) period = SHORTEST_NANOS; // hurried
     }
 
-    /** Checks all workers. Returns whether there was something to do, so that the next check should be soon. */
+    /** Checks one worker. Returns whether there was something to do, so that the next check should be soon. */
     private boolean look(Worker worker, View view, long now) {
         WorkerRunner runner = worker.runner;
         if (runner == null) {

@@ -106,7 +106,7 @@ public final class Scheduler {
         return thread;
     }
 
-    /** Returns a platform thread that serves a worker. */
+    /** A platform thread that serves a worker. */
     private static final class WorkerThread extends Thread {
         WorkerThread(Runnable task, String name) {
             super(null, task, name, 0, false);

@@ -269,7 +269,7 @@ public final class Cancellable {
 
     // Parking
 
-    /** Throws if the block has been cancelled and the cancellation has not been delivered yet. */
+    /** Throws if the thread was interrupted for a cancellation that the block has not noticed yet. */
     public synchronized void check() {
         if (interruptedFor != null && takeInterrupt()) throw cancellation();
     }

@@ -250,7 +250,7 @@ public final class Window extends Lock {
         for (Server server : interrupted) server.thread.interrupt();
     }
 
-    // The methods from here to start are called under the lock.
+    // The methods from here to close() are called under the lock.
 
     private boolean hasRoom() {
         return !closed && !exhausted && cells.unread() < (reader != null ? ahead : n);
@@ -400,7 +400,7 @@ public final class Window extends Lock {
         }
     }
 
-    /** Returns whether {@link #read} would return at once. */
+    /** Returns whether a result can be read without waiting. */
     public boolean ready() {
         lock();
         try {

@@ -120,7 +120,7 @@ final class AsyncTrace {
         StackTraceElement[] here = Thread.currentThread().getStackTrace();
         StackTraceElement outermost = outermost(here);
         if (outermost == null || t.known.contains(outermost))
-            return; // it was thrown below, or this stack has been added
+            return; // it was thrown on this thread, or this stack has been added
         t.addAll(AWAITED_BY_THREAD, here);
         t.write();
     }

@@ -56,8 +56,8 @@ public final class Trail {
 
     /**
      * Returns whether inner code has just reported {@code thrown}, an exception without a stack trace. If not, marks it as
-     * reported. The JVM throws the same such object again and again, so that it was seen before proves nothing. But the trail
-     * of code around a report is older than the report, and the trail of code that fails later is newer.
+     * reported. The JVM throws the same such object again and again, so an earlier report of it proves nothing. But the
+     * trail of code around a report is older than the report, and the trail of code that fails later is newer.
      */
     public boolean bareReported(Throwable thrown) {
         Told last = LAST_BARE.get();

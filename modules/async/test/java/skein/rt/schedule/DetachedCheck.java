@@ -31,7 +31,7 @@ public final class DetachedCheck {
         try {
             if (!held.await(DEADLINE_SECONDS, TimeUnit.SECONDS)) return false;
             Detached.start(done::countDown);
-            Scheduler.submit(done::countDown); // wakes the monitor, as the work does from which a step is detached
+            Scheduler.submit(done::countDown); // wakes the monitor, which is awake whenever it detaches a step itself
             return done.await(DEADLINE_SECONDS, TimeUnit.SECONDS);
         } finally {
             stop = true;

@@ -6,7 +6,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 
 /**
  * Lincheck: two run queues between which work is stolen. Checks Q1 and Q2: what is pushed is polled or stolen
- * once, in order, and stealing leaves the next slot alone.
+ * once, and stealing leaves the next slot alone.
  */
 public class RunQueueCheck {
     private final RunQueue mine = new RunQueue();

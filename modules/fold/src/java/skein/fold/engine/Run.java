@@ -19,8 +19,8 @@ import java.util.concurrent.locks.LockSupport;
  * <ul>
  * <li>RN1: the parts in the list stand in the source's order, and they and their accumulators stand for all of the source up to
  *     the first {@code Reduced} or exception.
- * <li>RN2: of two neighbours that are done the right one has thrown. The thread that finishes a part combines it with its
- *     neighbours, outside the lock.
+ * <li>RN2: of two neighbours that are done, and may be combined, the right one has thrown. The thread that finishes a part
+ *     combines it with its neighbours, outside the lock.
  * <li>RN3: no step runs after {@link #execute} has returned or thrown: it waits until every helper has left.
  * <li>RN4: a thread waits only for helpers that run, never for one that may come; so nested folds can't deadlock.
  * </ul>
@@ -36,7 +36,7 @@ abstract class Run {
     final Object lock = new Object();
     private final Object bindings = Var.cloneThreadBindingFrame();
     private final Thread caller = Thread.currentThread();
-    /** The task for a pool. It refers to the run only as long as the run wants help, so that a pool that keeps the task keeps nothing else. */
+    /** What the task in a pool refers to: this run while it wants help, then null. So a pool that keeps the task keeps no run. */
     private final AtomicReference<Run> wanted = new AtomicReference<>(this);
 
     private final AtomicBoolean invited = new AtomicBoolean(); // a helper was asked for and has not started

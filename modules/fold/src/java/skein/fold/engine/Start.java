@@ -26,11 +26,11 @@ final class Start {
     private static final int FEW = 2;
     /** With so few units, the first clock reading is compared with the last one of an earlier fold: two readings would cost too much. */
     private static final int UNMEASURED = 64;
-    /** So few units are not worth a plan, if they take little time. More may be worth a loop of their own. */
+    /** So few units are not worth a Start object, if they take little time. More may be worth a loop of their own. */
     private static final int SMALL = 9999;
     /** The factor by which the number of units grows from one clock reading to the next. */
     private static final int GROWTH = 32;
-    /** When the thread read the clock last for a fold that ended without a plan; long ago if it never did. */
+    /** When the thread read the clock last for a fold that began without a Start object; long ago if it never did. */
     private static final ThreadLocal<long[]> LOOKED =
             ThreadLocal.withInitial(() -> new long[] {System.nanoTime() - WORTH_HELP_NANOS});
 

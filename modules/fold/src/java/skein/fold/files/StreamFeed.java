@@ -24,7 +24,7 @@ public final class StreamFeed implements Feed {
     private byte[] bytes = {};
     private int have; // bytes read and not handed out
     private int searched; // before this index no record begins, except at the first byte
-    private long position; // of the first of them in the stream
+    private long position; // in the stream, of the first byte not handed out
     private boolean ended;
 
     /** The records of {@code file}, which is opened when the first of them is wanted. */
@@ -146,7 +146,7 @@ public final class StreamFeed implements Feed {
         return 0;
     }
 
-    /** Reads available bytes until there are {@code n}. */
+    /** Reads once, so that there are {@code n} bytes at most. */
     private void fill(int n) {
         try {
             if (stream == null) stream = file.open();

@@ -113,7 +113,7 @@ public final class CrewCheck {
         return run.get() == null && check.helper.isAlive();
     }
 
-    /** Returns whether a task that was queued for a run which is over holds on to the run. */
+    /** Returns whether a task that was queued for a run which is over does not hold on to the run. */
     public static boolean lateTasksAreEmpty() {
         CrewCheck check = new CrewCheck(TimeUnit.HOURS.toMillis(1));
         CountDownLatch busy = new CountDownLatch(1);

@@ -7,7 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** The mapped bytes of a file of any size. Numbers are big-endian. Reading beyond the end throws {@link CutShort}. */
+/** The mapped bytes of a file of any size. Numbers are big-endian. {@link #need} checks that bytes exist; reads do not. */
 final class MappedFile {
     /** Thrown when the file ends too early. */
     static final class CutShort extends RuntimeException {

@@ -19,8 +19,8 @@ import java.util.Set;
  * <ul>
  *   <li>RE1 Everything that a running thread could use is reached: from classes, from native code and from the stacks of all
  *       threads that are not given as waiting, through all references. Weak references count like strong ones.
- *   <li>RE2 Only the references in {@code OVER}, through which no code ends a wait, and those of the inspector itself do not
- *       count.
+ *   <li>RE2 Only the references in {@code OVER}, through which no code ends a wait, and those in the classes {@code OPAQUE} do
+ *       not count.
  * </ul>
  */
 public final class Reach {

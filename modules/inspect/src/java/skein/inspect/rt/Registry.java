@@ -38,7 +38,7 @@ import skein.rt.watch.Note;
  *       one that makes a result, hold only what that thread holds too, and are removed when the wait or the code ends.
  *   <li>RG2 An entry is in the list of its stripe if and only if its fate is LIVES.
  *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it while it was in its list. The end of a block takes
- *       the entry out of the list while the frame is in use: a frame that ends reads its port and what can be cancelled of it
+ *       the entry out of the list while the frame is in use: a frame that ends reads its port and its cancellable
  *       after it has called {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED. A block
  *       that a finalizer has brought back gets another entry when it continues, and the first one is dropped.
  *   <li>RG4 After {@link #collect} every block that this collection has found is COLLECTED. The queue alone does not ensure that: it has no
@@ -417,7 +417,7 @@ public final class Registry implements Inspector, Runnable {
         return makers.get(port);
     }
 
-    /** Returns the port that a block waits for, or asked last since it ran: a vector if there are several, or null if it is not known. */
+    /** Returns the port of the last operation in a block's latest step: a vector if there are several, or null if it is not known. */
     public static Object port(Frame frame) {
         return frame.note() instanceof Live live ? live.port : null;
     }

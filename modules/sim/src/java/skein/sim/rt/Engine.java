@@ -118,7 +118,7 @@ abstract class Engine extends World implements Executor {
             if (!ending) fail("exception", t);
         }
         mainEnded = true;
-        if (!settings.threads()) Thread.interrupted(); // by nested
+        if (!settings.threads()) Thread.interrupted(); // nested may have interrupted this thread
         end(main);
     }
 

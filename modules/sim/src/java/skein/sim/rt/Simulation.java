@@ -378,7 +378,7 @@ public final class Simulation extends Engine {
         if (!mainEnded && verdict == null) {
             Outsider waiting = threads.waitsForDevice();
             if (settings.describe() != null && threads.awaitOutsiders(settings.lateNanos()))
-                threads.admitOutsiders(); // it says who it is
+                threads.admitOutsiders(); // unless outsiders are allowed, this fails the run and names the thread
             fail(waiting == null ? "deadlock" : "outside", waiting);
         }
         if (verdict == null) {
