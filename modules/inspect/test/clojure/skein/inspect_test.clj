@@ -96,11 +96,14 @@
 (deftest a-thread-that-has-left-its-channel-does-not-wait
   (let [c (chan), taken (a/thread (<!! c))
         [waiting] (watched/eventually #(seq (.waiting (Registry/get))))
-        shown (fn [] (#'snapshot/thread 0 (first (#'snapshot/views-of [] [waiting])) 0 waiting))]
-    (is (= [:take] (map :op (:waits (shown)))))
+        views (fn [] (first (#'snapshot/views-of [] [waiting])))
+        before (views)
+        shown (fn [views] (#'snapshot/thread 0 views 0 waiting))]
+    (is (= [:take] (map :op (:waits (shown before)))))
     (a/close! c)
     (await-port taken)
-    (is (nil? (shown)))))
+    (is (nil? (shown (views))))
+    (is (nil? (shown before)) "its place is no longer that of the wait")))
 
 (deftest a-block-that-ends-while-a-snapshot-is-taken-is-not-an-older-one
   (let [c (chan), block (go (<! c))

@@ -81,10 +81,12 @@
 ;;;; Blocks
 
 (defn- left
-  "Returns the places where blocks wait that were made since `mark` and have not ended."
+  "Returns the places where blocks wait that were made since `mark` and have not ended. For a block that has never parked, that is
+  where its thread is, if it has been there for some time."
   [mark ignore]
-  (into [] (comp (map (fn place [{{:keys [file line op form]} :site}]
-                        {:file file :line line :operation (some-> op symbol) :form form}))
+  (into [] (comp (map (fn place [{:keys [site on]}]
+                        (let [{:keys [file line op form]} (if (:line site) site (or (:site on) site))]
+                          {:file file :line line :operation (some-> op symbol) :form form})))
                  (remove ignore))
         (inspect/survivors mark)))
 
@@ -102,7 +104,7 @@
 ;;;; Leaks
 
 (defn- place [{:keys [operation form file line]}]
-  (str (or form operation "a block that has not parked") " at " file ":" line))
+  (str (or form operation "a block that has not parked") " at " file (when line (str ":" line))))
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."

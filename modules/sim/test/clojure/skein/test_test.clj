@@ -30,6 +30,12 @@
     (is (str/includes? (:message report) "(<! c) at"))
     (a/close! c)))
 
+(deftest a-block-that-blocks-is-a-leak-at-the-place-of-its-thread
+  (let [p (promise)
+        [report] (reports (t/leak-free {:grace-ms 1000}) #(go @p))]
+    (is (re-find #"1 x \S+ at test_test.clj:\d+$" (:message report)))
+    (deliver p nil)))
+
 (deftest blocks-that-end-or-are-garbage-are-no-leaks
   (is (= [] (reports (t/leak-free) #(<!! (go (<! (go 1)))))))
   (is (= [] (reports (t/leak-free {:grace-ms 5000}) #(do (go (<! (chan))) nil))))

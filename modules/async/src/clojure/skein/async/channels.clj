@@ -73,7 +73,7 @@
 (defn time-limit
   "Returns a timeout of `ms`, a number. Throws :skein/bad-number. For `<!within`."
   [ms]
-  (a/timeout (check/milliseconds :ms ms)))
+  (a/timeout (check/milliseconds "ms of <!within" ms)))
 
 (defmacro <!within
   "Takes a value from `port` in a block, and parks for at most `ms` milliseconds. After that,
@@ -96,7 +96,7 @@
       (<!!within 60000 (a/go 1) :late)
       ;=> 1"
   [ms port default]
-  (let [limit (time-limit ms)
+  (let [limit (a/timeout (check/milliseconds "ms of <!!within" ms))
         [v p] (a/alts!! [port limit] :priority true)]
     (if (identical? p limit)
       default

@@ -146,8 +146,14 @@
 
 (defn release!
   "Gives `permit` back to its limiter. Does nothing for a permit of a rate limiter, which is used
-  up. Throws :skein/released if the permit was given back before."
+  up. Throws :skein/released if the permit was given back before, and :skein/not-a-permit if
+  `permit` is nil or a limiter."
   [permit]
+  (when (or (nil? permit) (instance? Channel permit))
+    (error/fail! :skein/not-a-permit
+                 (str "permit of release! must be what a take from a limiter has returned, but is "
+                      (if permit "a limiter or another channel." "nil. After poll! or alts!, release a permit only if there is one."))
+                 {:value (error/preview permit)}))
   (when (instance? Permit permit)
     (when-not (.compareAndSet ^AtomicBoolean (.-released ^Permit permit) false true)
       (error/fail! :skein/released

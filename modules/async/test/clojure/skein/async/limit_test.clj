@@ -155,6 +155,8 @@
         permit (a/<!! limiter)]
     (limit/release! permit)
     (is (= :skein/released (error-of #(limit/release! permit))))
+    (testing "what is no permit"
+      (is (= :skein/not-a-permit (error-of #(limit/release! nil)) (error-of #(limit/release! limiter)))))
     (is (some? (a/poll! limiter)))
     (is (nil? (a/poll! limiter)) "no permit was made up")
     (is (nil? (limit/release! true)) "a rate limiter's")))

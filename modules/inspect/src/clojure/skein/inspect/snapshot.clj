@@ -282,11 +282,13 @@
   (let [waiter (.waiter w), cancellable (.cancellable w)]
     (when-some [t (.thread waiter)]
       (when-some [waits (thread-waits views t (.port w))]
-        (cond-> {:name (.getName t) :tid (.threadId t) :virtual? (.isVirtual t)
-                 :waits waits
-                 :since-ms (elapsed-ms now (.since w))
-                 :site (when (< (long i) (long max-stacks)) (place (.stack waiter)))}
-          (scopes/in-region? cancellable) (assoc :cancellable? true, :scope (scopes/innermost cancellable)))))))
+        (let [site (when (< (long i) (long max-stacks)) (place (.stack waiter)))]
+          (when (.isWaiting (Registry/get) waiter) ; else it may have left before its stack was read
+            (cond-> {:name (.getName t) :tid (.threadId t) :virtual? (.isVirtual t)
+                     :waits waits
+                     :since-ms (elapsed-ms now (.since w))
+                     :site site}
+              (scopes/in-region? cancellable) (assoc :cancellable? true, :scope (scopes/innermost cancellable)))))))))
 
 (run! (fn machinery [prefix] (Failures/addMachinery prefix)) ["skein.fold$" "skein.fold.run$" "skein.fold.engine." "skein.fold.memory."])
 

@@ -412,6 +412,11 @@ public final class Registry implements Inspector, Runnable {
         return new ArrayList<>(threads.values());
     }
 
+    /** Returns whether the thread of {@code waiter} still waits. */
+    public boolean isWaiting(Waiter waiter) {
+        return threads.containsKey(waiter);
+    }
+
     /** Returns the thread whose result the channel gets, or null. */
     public Thread maker(Channel port) {
         return makers.get(port);
