@@ -124,8 +124,8 @@ collector of the process first.")
     text))
 
 (defn- top
-  "Shows a process every two seconds, `rounds` times or until the process or the command ends. With each fifth snapshot it shows
-  the places that grow."
+  "Shows a process every two seconds, `rounds` times or until the process or the command ends. It compares each fifth
+  snapshot, and the last one, to show the places that grow."
   ([pid] (top pid nil))
   ([pid rounds]
    (when-not (re-matches #"([1-9]\d*)?" (str rounds)) (stop 2 (str "the rounds of top must be a number from 1, not '" rounds "'.")))
@@ -134,7 +134,8 @@ collector of the process first.")
            looks (if (= 1 (mod i 5)) (vec (take-last 6 (conj looks snapshot))) looks)]
        (println (fitted (with-out-str
                           (inspect/dump snapshot *out* :text)
-                          (when (next looks) (run! (comp println :says) (inspect/growth looks))))
+                          (when (next looks)
+                            (run! (comp println :says) (inspect/growth (cond-> looks (not (identical? snapshot (peek looks))) (conj snapshot))))))
                         (screen)))
        (when-not (or (= (str i) rounds) (.checkError System/out)) ; nobody reads a pipe that is closed
          (Thread/sleep 2000)

@@ -52,8 +52,9 @@
 (defn- slices-of
   "Returns the slices of one block, whose events are in order; a slice that lasts until `now` is :open?."
   [place now events]
-  (let [{:keys [slices ^Recorder$Event run waits]} (reduce (partial step place) {:slices []} events)
-        block (.block ^Recorder$Event (first events))
+  (let [^Recorder$Event e (first events), block (.block e)
+        waits (when (= Recorder$Kind/SUSPENDED (.kind e)) (.nanos e)) ; the start of that step is no longer kept
+        {:keys [slices ^Recorder$Event run waits]} (reduce (partial step place) {:slices [] :run nil :waits waits} events)
         open {:open? true}]
     (cond
       run (conj slices (slice :run block (place (.site block (.state run))) (.nanos run) now (assoc open :thread (.thread run) :tid (.tid run))))
@@ -69,17 +70,19 @@
         (or (.get ^Map places site)
             (let [p (places/site site)] (.put ^Map places site p) p))))))
 
-(defn- still-parked
-  "Returns a slice for each parked block that has had no event since `since`, in nanoseconds. The slice is a wait that has not
-  ended: the block has waited all that time, or since before its steps were recorded."
-  [place now since block by-block]
+(defn- unrecorded
+  "Returns a slice that has not ended for each block without an event: it has waited, or its step has run, since before steps were
+  recorded."
+  [place now block by-block]
   (let [registry (Registry/get), tick (.tick registry)]
     (for [^Entry e (.live registry)
           :when (and (or (nil? block) (= block (.id e))) (not (by-block (.id e))))
-          :let [^Frame frame (.get e)]
-          :when (and frame (.site e) (Registry/port frame) (not (.isRunning frame)))
-          :let [began (- (long now) (* 1000000 Registry/TICK_MILLIS (- tick (.since e))))]]
-      (slice :wait e (place (.site e)) (min (long now) (max (long since) began)) now {:open? true}))))
+          :let [^Frame frame (.get e), running? (some-> frame .isRunning), ^Thread thread (when running? (.thread frame))]
+          :when (and frame (if running? thread (and (.site e) (Registry/port frame))))
+          :let [from (min (long now) (- (long now) (* 1000000 Registry/TICK_MILLIS (- tick (.since e)))))]]
+      (if running?
+        (slice :run e (place (.site e)) from now {:open? true :thread (.getName thread) :tid (.threadId thread)})
+        (slice :wait e (place (.site e)) from now {:open? true})))))
 
 (defn timeline
   "Returns the slices since `last-ms` ago, see `skein.inspect/timeline`. Unless `block` is nil, only those of that block."
@@ -94,10 +97,13 @@
         micros (fn micros [nanos] (/ (- (long nanos) since) 1000.0))]
     {:from-ms (- (System/currentTimeMillis) (quot (- now since) 1000000))
      :slices (into []
-                   (map (fn relative [{:keys [from to] :as s}]
-                          (-> (dissoc s :from :to) (assoc :at-us (micros from) :us (- (double (micros to)) (double (micros from)))))))
+                   (comp (filter (fn late [{:keys [to]}] (<= since (long to))))
+                         (map (fn relative [{:keys [from to] :as s}]
+                                (let [from (max since (long from))]
+                                  (-> (dissoc s :from :to)
+                                      (assoc :at-us (micros from) :us (- (double (micros to)) (double (micros from)))))))))
                    (sort-by :from (concat (mapcat (partial slices-of place now) (vals by-block))
-                                          (still-parked place now since block by-block))))}))
+                                          (unrecorded place now block by-block))))}))
 
 ;;;; Chrome's format
 

@@ -62,6 +62,17 @@
     (a/close! c)
     (is (nil? (await-port port)))))
 
+(deftest steps-that-run-all-the-time-are-shown
+  (let [gate (promise), begun (promise), port (go (deliver begun 1) @gate), shown (fn [] (map (juxt :kind :open?) (:slices (inspect/timeline {:last-ms 0}))))]
+    @begun
+    (is (= [[:run true]] (watched/eventually #(seq (shown)))))
+    (testing "a step that began before steps were recorded"
+      (inspect/start! {:level :registry})
+      (inspect/start! {:level :events})
+      (is (= [[:run true]] (watched/eventually #(seq (shown))))))
+    (deliver gate 1)
+    (await-port port)))
+
 (deftest tracks-are-in-order-while-all-runs
   (let [there (chan), back (chan), n 4000]
     (go (dotimes [_ n] (>! back (<! there))))

@@ -2,7 +2,11 @@
 package skein.inspect.rt;
 
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import skein.rt.Frame;
 import skein.rt.Lock;
 import skein.rt.watch.Probe;
@@ -41,6 +45,10 @@ public final class Recorder implements Probe {
     private static final int RINGS = 16;
     private static final Kind[] KINDS = Kind.values();
 
+    private static int index(long n) {
+        return (int) (n & SIZE - 1);
+    }
+
     /** The last events of some threads. */
     private static final class Ring extends Lock {
         // All guarded by lock. The arrays are made at the first event.
@@ -50,6 +58,16 @@ public final class Recorder implements Probe {
         private String[] threads;
         private long[] tids;
         private long count; // events so far, those that were overwritten too
+
+        /** Returns the number of the first event that is kept. */
+        long first() {
+            return Math.max(0, count - SIZE);
+        }
+
+        Event event(long n) {
+            int i = index(n);
+            return new Event(nanos[i], KINDS[what[i] & 3], blocks[i], what[i] >> 2, threads[i], tids[i]);
+        }
 
         void add(Kind kind, Entry block, int state, Thread thread) {
             lock();
@@ -126,19 +144,35 @@ public final class Recorder implements Probe {
         add(Kind.FAILED, frame);
     }
 
-    /** Returns the events since {@code since}, as System.nanoTime. Those of one thread are in order. */
+    /**
+     * Returns the events since {@code since}, as System.nanoTime, and the last begin and the last end of a step before
+     * that, for each block that lives or has events since then. Events of one thread are in order.
+     */
     public List<Event> since(long since) {
         List<Event> events = new ArrayList<>();
-        for (Ring ring : rings) {
-            Ring copy = ring.copy();
-            for (long n = Math.max(0, copy.count - SIZE); n < copy.count; n++) {
-                int i = (int) (n & SIZE - 1);
-                if (copy.nanos[i] - since < 0) continue;
-                int what = copy.what[i];
-                events.add(new Event(
-                        copy.nanos[i], KINDS[what & 3], copy.blocks[i], what >> 2, copy.threads[i], copy.tids[i]));
+        List<Ring> copies = new ArrayList<>();
+        Set<Entry> later = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Ring ring : rings) copies.add(ring.copy());
+        for (Ring copy : copies) {
+            for (long n = copy.first(); n < copy.count; n++) {
+                if (copy.nanos[index(n)] - since < 0) continue;
+                events.add(copy.event(n));
+                later.add(copy.blocks[index(n)]);
             }
         }
+        Map<Entry, Event[]> last = new IdentityHashMap<>();
+        for (Ring copy : copies) {
+            for (long n = copy.first(); n < copy.count; n++) {
+                Entry block = copy.blocks[index(n)];
+                long nanos = copy.nanos[index(n)];
+                if (0 <= nanos - since || block.fate() != Entry.Fate.LIVES && !later.contains(block)) continue;
+                Event[] lasts = last.computeIfAbsent(block, b -> new Event[2]);
+                Event event = copy.event(n);
+                int i = event.kind == Kind.RESUMED ? 0 : 1;
+                if (lasts[i] == null || lasts[i].nanos - nanos <= 0) lasts[i] = event;
+            }
+        }
+        for (Event[] lasts : last.values()) for (Event e : lasts) if (e != null) events.add(e);
         return events;
     }
 }
