@@ -335,7 +335,7 @@
     - :put-after-close   100 puts or more in a row have found one channel closed
   - :info:
     - :blocked           a step has blocked its thread for 1 s or more; :warn if there are more than 64
-    - :abandoned         more than 100 blocks were garbage while they waited for a value at one place"
+    - :abandoned         more than 100 blocks waited at one place for a value that no code could put"
   ([] (lints (snapshot)))
   ([snapshot] (lints/lints (check-snapshot snapshot))))
 

@@ -130,11 +130,10 @@
                 ". Other blocks run meanwhile. A block keeps its thread unless it waits with `<!`, `>!` or `alts!` in its own body.")}))
 
 (defn- refused-at [blocks sign limit advice]
-  (for [[site bs] (by-site (filter (fn refused? [{:keys [refused site]}] (and refused (str/starts-with? (str (:op site)) sign))) blocks))
-        :let [n (long (reduce + (map :refused bs)))
-              [found times] (if (next bs) [", have found closed channels " " times in all. "] [", has found the same channel closed " " times in a row. "])]
-        :when (<= (long limit) n)]
-    {:site site :count n :says (str (example site bs) found n times advice)}))
+  (for [[site bs] (by-site (filter (fn refused? [{:keys [refused site]}] (and refused (<= (long limit) (long refused)) (str/starts-with? (str (:op site)) sign))) blocks))
+        :let [n (reduce max (map :refused bs))]]
+    {:site site :count n
+     :says (str (example site bs) (if (next bs) ", have found one closed channel each, up to " ", has found the same channel closed ") n " times in a row. " advice)}))
 
 (defn- nil-loop [{:keys [blocks]} _]
   (refused-at blocks "<" many-nils "End the loop when a take gives nil."))
@@ -159,10 +158,11 @@
                  (str/join "; " (map (fn holder [{:keys [name tid site]}] (str (words/thread-name name tid) ", " (words/place site))) (take 5 threads)))
                  ". Don't wait in class initializers or in native code on virtual threads.")}]))
 
-(defn- abandoned [{:keys [collected]} _]
+(defn- abandoned [{:keys [collected heap]} _]
   (for [[site bs] (by-site (remove (comp #{:put} :op) (:blocks collected))) :when (< (long many-abandoned) (count bs))]
     {:site site :count (count bs)
-     :says (str (count bs) " blocks were collected while they waited at " (words/place site) ": no code could put a value for them.")}))
+     :says (str (when (< (count (:blocks collected)) (long (:count collected))) "at least ") (count bs) " blocks "
+                (if heap "wait" "were collected while they waited") " at " (words/place site) ": no code " (if heap "can" "could") " put a value for them.")}))
 
 (def ^:private rules
   "[lint severity rule]"

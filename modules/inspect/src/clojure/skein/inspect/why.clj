@@ -16,11 +16,11 @@
 (set! *warn-on-reflection* true)
 
 (defn- next-ones
-  "Returns the blocks and threads that could end the wait of `party`: the thread that holds the lock, or its `helpers` and the
-  children of the scope, with nil for a child that is not known to wait."
+  "Returns the blocks and threads that could end the wait of `party`: the thread that holds the lock, or the block that it runs, or
+  its `helpers` and the children of the scope, with nil for a child that is not known to wait."
   [{:keys [blocks threads] :as ix} party]
   (if-some [holder (some (comp :tid :held-by) (:waits party))]
-    (keep threads [holder])
+    (take 1 (keep identity (cons (threads holder) (filter (comp #{holder} :tid :on) (vals blocks)))))
     (distinct
       (concat (map blocks (shape/helpers ix party))
               (shape/makers ix party)
@@ -112,7 +112,8 @@
   [{:keys [threads channels] :as snapshot} ix x]
   (let [x (str/replace x #" \([^()]*\)$" "") ; as ps prints it: chan-3 (0/1)
         called? (fn called? [name] (#{x (str "thread " x)} name))
-        found (filter (fn it [{:keys [name tid]}] (called? (words/thread-name name tid))) threads)
+        found (or (seq (filter (fn it [{:keys [name tid]}] (called? (words/thread-name name tid))) threads))
+                  (filter (fn runs? [{{:keys [name tid]} :on}] (when tid (called? (words/thread-name name tid)))) (:blocks snapshot)))
         scope (some->> (re-matches #"scope-(\d+)" x) second parse-long (get (:scopes ix)))
         channel (some (fn it [c] (when (= x (words/channel-label c)) (:id c))) channels)]
     (cond
@@ -139,7 +140,7 @@
         more (cond
                (or heap stuck?) nil
                (= :nobody ends) " ./skein ps PID --heap may prove that nothing can."
-               (and (= :moves ends) tid (#{:waiting :timed_waiting :blocked} state)) " ./skein ps PID --heap may show for what.")]
+               (and (= :moves ends) (or (and tid (#{:waiting :timed_waiting :blocked} state)) (words/blocked? (peek chain)))) " ./skein ps PID --heap may show for what.")]
     (cond-> report more (update :says str more " jcmd PID Thread.dump_to_file FILE lists all threads."))))
 
 (defn- of-any [snapshot x]

@@ -128,10 +128,17 @@
       thread (str who ", " thread " outside of channels.")
       :else (str who ", is " (name (or state :waiting)) "."))))
 
+(defn- locked-out
+  "Returns the threads that wait for a lock that a thread of `chain` holds."
+  [{:keys [threads]} chain]
+  (let [tids (into #{} (keep :tid) chain)]
+    (filter (fn waits? [t] (some (comp tids :tid :held-by) (:waits t))) (vals threads))))
+
 (defn- unseen
-  "Returns a sentence on the running blocks, whose locals are not seen, without those of `chain` and `helpers`; nil if there are none."
-  [{:keys [blocks]} chain helpers]
-  (let [known (into helpers (keep :id) chain)
+  "Returns a sentence on the running blocks, whose locals are not seen, without those of `chain` and `helpers` and those that wait for
+  a lock of `chain`; nil if there are none."
+  [{:keys [blocks] :as ix} chain helpers]
+  (let [known (-> helpers (into (keep :id) chain) (into (keep :block) (locked-out ix chain)))
         running (filter (fn runs? [{:keys [id state]}] (and (= :running state) (not (known id)))) (vals blocks))
         places (sort (distinct (map (fn at [{:keys [on site]}] (place (or (:site on) site))) running)))
         [runs its they] (if (next running) [" run" "their" "they"] [" runs" "its" "it"])]
@@ -187,6 +194,7 @@
            (str "Judging by their locals, " (when-not unseen "only ") (str/join ", " (map block-name (take 5 (sort helpers)))) " could end that.")
            (str "Judging by their locals, no " (when unseen "parked ") "block could end that."))
          unseen
+         (some->> (seq (locked-out ix chain)) (map (partial says ix)) (str/join " "))
          (when (empty? helpers) "Code that reaches it in another way, such as through a var, still may.")]))))
 
 (defn- hope

@@ -204,3 +204,26 @@
                                        [:nil-loop "has found" "have found" {:refused 1000}]]]
       (is (= [(str ".clj:3, " of-one) (str ".clj:3, " of-two)] [(verb lint 1 more) (verb lint 2 more)])))
     (is (re-find #", while 1 block wants to run\." (says :hog 1 {:on {:state :runnable}})))))
+
+(deftest many-blocks-that-find-a-channel-closed-once-are-no-loop
+  (let [block (fn block [refused] (fn at [i] {:id i :state :running :runs 1 :waits [] :refused refused :site {:file "a.clj" :line 3 :op "<!"}}))
+        says (fn says [blocks]
+               (map :says (filter (comp #{:nil-loop} :lint)
+                                  (inspect/lints {:skein/snapshot 1 :at-ms 0 :threads [] :channels [] :scopes [] :folds [] :failures []
+                                                  :collected {:count 0 :blocks []} :blocks blocks}))))]
+    (is (= [] (says (map (block 3) (range 1000)))))
+    (is (re-find #"have found one closed channel each, up to 1000 times in a row" (str (first (says (map (block 1000) (range 2)))))))))
+
+(deftest abandoned-blocks-are-those-of-one-place
+  (let [gone (fn gone [op] (mapv (fn [i] {:id i :op op :site {:file "a.clj" :line 3} :runs 1}) (range 101)))
+        says (fn says [snapshot]
+               (map :says (filter (comp #{:abandoned} :lint)
+                                  (inspect/lints (merge {:skein/snapshot 1 :at-ms 0 :blocks [] :threads [] :channels [] :scopes [] :folds [] :failures []} snapshot)))))]
+    (is (= ["101 blocks were collected while they waited at a.clj:3: no code could put a value for them."]
+           (says {:collected {:count 101 :blocks (gone :take)}})))
+    (is (= ["at least 101 blocks were collected while they waited at a.clj:3: no code could put a value for them."]
+           (says {:collected {:count 5000 :blocks (gone :take)}})))
+    (testing "those of a heap file were not collected"
+      (is (= ["101 blocks wait at a.clj:3: no code can put a value for them."]
+             (says {:heap "x.hprof" :collected {:count 101 :blocks (gone :take)}}))))
+    (is (= [] (says {:collected {:count 101 :blocks (gone :put)}})))))

@@ -2,7 +2,7 @@
 (ns skein.inspect.why-test
   "Chains of waits through the blocks of Skein itself."
   (:require
-   [clojure.test :refer [deftest is use-fixtures]]
+   [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! <!! >! chan go go-loop]]
    [skein.async.limit :as limit]
    [skein.deadline :refer [await-port]]
@@ -73,6 +73,17 @@
     (run! a/close! [jobs out])
     (run! await-port (conj ports waits))))
 
+(deftest a-block-that-waits-for-a-lock-of-the-chain-can-not-end-it
+  (let [lock {:op :lock :lock "a lock" :held-by {:thread "holder" :tid 1}}
+        snapshot {:skein/snapshot 1 :at-ms 0 :scopes [] :folds [] :failures [] :collected {:count 0 :blocks []}
+                  :channels [{:id 1 :kind :chan :closed? false :takes [{:thread "holder" :tid 1}] :puts []}]
+                  :threads [{:name "holder" :tid 1 :waits [{:op :take :channel 1}]}
+                            {:name "worker" :tid 2 :block 7 :waits [lock] :site {:file "a.clj" :line 3}}]
+                  :blocks [{:id 7 :state :running :site {:file "a.clj"} :waits [] :runs 1}]}
+        says (:says (inspect/why snapshot "holder"))]
+    (is (re-find #"no block could end that\. thread worker, which runs go-7, a\.clj:3, waits for a lock, which thread holder holds\." says) says)
+    (is (not (re-find #"other block runs" says)))))
+
 (deftest why-follows-the-result-of-a-thread
   (let [gate (CountDownLatch. 1), c (chan)
         ports [(a/thread (.await gate) 1) (a/io-thread (<!! c))]
@@ -104,6 +115,13 @@
         snapshot (inspect/snapshot)]
     (is (= [:running :waiting] [(:state block) (:state (:on block))]))
     (is (re-find #"(?m)^    1  blocked  why_test\.clj" (with-out-str (inspect/dump snapshot *out* :text))))
-    (is (re-find #"^go-\d+, why_test\.clj:\d+ .*, blocks thread skein-worker-\d+ outside of channels\.$" (:says (inspect/why snapshot port))))
+    (is (re-find #"^go-\d+, why_test\.clj:\d+ .*, blocks thread (skein-worker-\d+) outside of channels\. \./skein ps PID --heap may show for what\. "
+                 (:says (inspect/why snapshot port))))
+    (testing "by the name of its thread"
+      (is (= (:says (inspect/why snapshot port)) (:says (inspect/why snapshot (:name (:on block)))))))
+    (testing "a thread that waits for a lock that the block's thread holds"
+      (let [lock {:op :lock :lock "a lock" :held-by {:thread (:name (:on block)) :tid (:tid (:on block))}}]
+        (is (re-find #"^thread waiter, .* for a lock, which thread skein-worker-\d+ holds\. go-\d+, why_test\.clj:\d+ .*, blocks thread skein-worker"
+                     (:says (inspect/why (update snapshot :threads conj {:name "waiter" :tid -1 :waits [lock] :site (:site block)}) "waiter"))))))
     (deliver p 1)
     (is (= 2 (await-port port)))))
