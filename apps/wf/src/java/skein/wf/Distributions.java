@@ -183,7 +183,7 @@ final class Distributions {
         return cells[(int) (key / width) + Tally.COMPUTED] * width + key % width;
     }
 
-    /** Keeps only the entries for which {@link Tally#COMPUTED} in {@code cells} has another number, and gives them that number. */
+    /** Gives each entry its new number, {@link Tally#COMPUTED} in {@code cells}, and drops the entries for which that is 0. */
     void keep(long[] cells) {
         registers = kept(registers, REGISTERS, cells);
         for (int i = 0; i < buckets.length; i++) buckets[i] = kept(buckets[i], Buckets.COUNT, cells);

@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * A format of one JSON object a line. A field's name is the path of its key, with dots between: {@code request.uri}.
  *
- * @param fields the fields; if several have the same column, the first one in a line counts
+ * @param fields the fields; if a line has several with the same column, the first of them in this list counts
  * @param own the number of leading fields of which any one makes a line valid without URL, method and status
  */
 public record JsonFormat(List<TextFormat.Field> fields, int own) implements LogFormat {

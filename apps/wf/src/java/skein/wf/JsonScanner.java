@@ -7,7 +7,7 @@ import skein.fold.files.Bytes;
 final class JsonScanner extends KeyedScanner {
     private static final int MAX_DEPTH = 100;
 
-    private final FieldNames paths; // with the beginnings of paths, which no field has
+    private final FieldNames paths; // with the beginnings of paths, so that keys of other objects are not looked up
     private final Text path = new Text(256);
 
     JsonScanner(JsonFormat format) {
@@ -57,7 +57,7 @@ final class JsonScanner extends KeyedScanner {
         }
     }
 
-    /** Returns the entry of a key's path in {@link #paths}, or 0; the path is then the prefix for what is below. */
+    /** Returns the entry of a key's path in {@link #paths}, or 0. Afterwards {@link #path} is the prefix for what is below. */
     private int lookUp(int prefix, int keyFrom, int keyTo) {
         if (prefix > 0) path.add('.');
         path.add(bytes, keyFrom, keyTo - keyFrom);
@@ -91,7 +91,7 @@ final class JsonScanner extends KeyedScanner {
         }
     }
 
-    /** Returns whether a value goes to a column of the format itself. Only there are true and false values. */
+    /** Returns whether a value goes to a column of the format itself. Only there do {@code true} and {@code false} count as values. */
     private boolean isOwn(int entry) {
         int field = paths.field(entry);
         return field >= 0 && fields[field].column() >= Rows.COLUMNS;

@@ -67,8 +67,8 @@ public final class KeyTable {
     }
 
     /**
-     * Finds {@code n} keys at once, {@code bytes[from[i], to[i])}, and puts where in {@link #cells} their entries are
-     * into {@code entries}. A new entry has zeros for values.
+     * Finds {@code n} keys at once, {@code bytes[from[i], to[i])}, and puts the positions of their entries in
+     * {@link #cells} into {@code entries}. A new entry has zeros for values.
      *
      * <p>Rare keys are not in the cache. So a first pass loads all slots and a second pass all entries. These loads don't
      * depend on each other, so the processor waits for many of them at a time, and the third pass finds everything in the

@@ -7,9 +7,9 @@ import skein.fold.files.Bytes;
  * Finds or makes the keys of a batch's rows, for one tally of one worker: {@code bytes[from[i], to[i])} for the i-th row
  * asked for, or -1 in {@code from} when the line has no such key.
  *
- * <p>If the key is one field, it stays in the slice; all other keys are written into a buffer. A key of several parts is their
- * bytes one after the other, then the length of each part except the last in four bytes, lowest first. So a part may contain
- * any bytes.
+ * <p>If the key is one field, or the path in one, it stays in the slice; all other keys are written into a buffer. A key of
+ * several parts is their bytes one after the other, then the length of each part except the last in four bytes, lowest first.
+ * So a part may contain any bytes.
  */
 final class Keys {
     private static final int LENGTH_BYTES = 4;

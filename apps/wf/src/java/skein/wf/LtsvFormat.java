@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * A format of labelled values with tabs between them: {@code host:203.0.113.7<TAB>status:200}. A field's name is its label.
  *
- * @param fields the fields; if several have the same column, the first one in a line counts
+ * @param fields the fields; if a line has several with the same column, the first of them in this list counts
  * @param own the number of leading fields of which any one makes a line valid without URL, method and status
  */
 public record LtsvFormat(List<TextFormat.Field> fields, int own) implements LogFormat {

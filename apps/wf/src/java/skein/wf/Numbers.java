@@ -3,7 +3,7 @@ package skein.wf;
 
 /** Reads numbers in place: a cursor for one thread. */
 final class Numbers {
-    /** The longest duration in microseconds; a few thousand of the longest must add up. */
+    /** The longest duration in microseconds. The sum of a few thousand of the longest must fit into a {@code long}. */
     static final long MAX_MICROS = 999_999_999_999_999L;
 
     private static final int MAX_DIGITS = 15;
@@ -36,7 +36,7 @@ final class Numbers {
     }
 
     /**
-     * Reads {@code -} or a decimal number of {@code nanos} nanoseconds each at {@code at}, as microseconds, at most
+     * Reads {@code -} or a decimal number at {@code at}, in a unit of {@code nanos} nanoseconds, as microseconds, at most
      * {@link #MAX_MICROS} of them. A negative number, which load balancers write for none, counts as none. The numbers
      * of a list such as {@code 0.010, 0.250} are added up.
      */

@@ -16,7 +16,7 @@ final class PartialLines {
     /* The parts that were read of a line of stdout, and of a line of stderr. */
     private final Text[] waiting = {new Text(0), new Text(0)};
     private final Text joined = new Text(0);
-    private long end; // of the last lines in the file
+    private long end; // the position in the file at which the lines that were joined last end
     /* The results of find. */
     private boolean isError; // whether the line is one of stderr
     private boolean isPart;

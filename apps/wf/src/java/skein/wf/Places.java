@@ -61,7 +61,10 @@ final class Places {
         batch.from[Rows.URL][row] = path;
     }
 
-    /** Returns the first place with a byte that a scheme can't have. A scheme after it comes from the visitor. */
+    /**
+     * Returns the first place with a byte that a scheme can't have. A scheme after it, as in {@code /login?to=https://...}, is not the
+     * URL's own.
+     */
     private static int schemeEnd(byte[] bytes, int from, int to) {
         int at = from;
         while (at < to && isOfScheme(bytes[at])) at++;

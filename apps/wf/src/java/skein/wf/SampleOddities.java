@@ -61,7 +61,7 @@ final class SampleOddities {
 
     /**
      * Replaces the well-formed line that begins at {@code start}, and is the last in {@code text}, by an odd one of
-     * a kind. Very long lines are 2 to 4 KB, or rarely up to 256 KB when {@code huge} is set.
+     * the given kind. Very long lines get 2 to 4 KB more; when {@code huge} is set, 4 to 8 KB, or rarely up to 256 KB.
      */
     static void spoil(Text text, int start, int kind, Dice dice, boolean huge) {
         int end = text.length - 1;

@@ -112,7 +112,7 @@ final class SampleSite {
         return (1 << octave) + ((int) random & (1 << octave) - 1);
     }
 
-    /** Adds two words and a plus sign, as in a search. */
+    /** Adds two or three words with plus signs between them, as in a search. */
     static void addQuery(Text text, long random) {
         text.add(word(random)).add('+').add(word(random >>> 6));
         if ((random >>> 12 & 1) == 0) text.add('+').add(word(random >>> 13));

@@ -32,7 +32,7 @@ final class SampleVisitor {
 
     private SampleVisitor() {}
 
-    /** Adds the address of a client: most are IPv4, some are host names, a few are IPv6. Each seed has clients of its own. */
+    /** Adds the address of a client: most are IPv4, some are host names, a few are IPv6. The seed decides which clients are frequent. */
     static void addClient(Text text, Dice dice, long seed) {
         long random = Dice.mix(seed + dice.rank(CLIENT_OCTAVES) % CLIENTS);
         int kind = (int) (random >>> 57);

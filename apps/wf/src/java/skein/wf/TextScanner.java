@@ -32,7 +32,7 @@ final class TextScanner extends Scanner {
     private final TextScanner bare; // for lines without quotes, or null
     private final CommonPart common; // for lines of the usual shape, or null
     private final int commonFrom; // the first field of it, or -1
-    /* Whether a quotation mark with the next literal behind it always ends the field, unless it is escaped. */
+    /* Whether a field ends at its first quotation mark, if the next literal begins there and no backslash stands before it. */
     private final boolean[] simple;
 
     TextScanner(TextFormat format) {
@@ -187,7 +187,7 @@ final class TextScanner extends Scanner {
         }
     }
 
-    /** Returns whether a field of a sparse format has no text: the literal behind it, which is not empty, follows at once. */
+    /** Returns whether a field of a sparse format has no text: the literal behind it follows at once, or the line ends if that is empty. */
     private boolean isEmpty(int i, byte[] bytes, int at, int end) {
         return sparse && (literals[i + 1].length > 0 ? literalAt(i + 1, bytes, at, end) : at == end);
     }

@@ -113,7 +113,10 @@ final class TimeText {
         while (at < to && isDigit(bytes[at])) at++;
     }
 
-    /** {@code 2006-03-30T10:00:00}, with a space instead of the T, a fraction, and {@code Z}, {@code +01:00} or nothing. */
+    /**
+     * {@code 2006-03-30T10:00:00}, perhaps with a space instead of the T, perhaps with a fraction; then {@code Z}, {@code +01:00} or
+     * nothing.
+     */
     private boolean parseIso() {
         if (to - at < 19 || (bytes[at + 10] != 'T' && bytes[at + 10] != 't' && bytes[at + 10] != ' ')) return false;
         byte separator = bytes[at + 10];

@@ -9,12 +9,12 @@ import skein.fold.files.Bytes;
 
 /** Tries formats on the first lines of an input. */
 public final class Trial {
-    /** The number of lines that are not empty, and those that are in the format. A character of a text stands for a byte. */
+    /** The number of lines, without empty ones and comments, and those that are in the format. A character of a text stands for a byte. */
     public record Outcome(int lines, List<String> matches) {}
 
     private Trial() {}
 
-    /** Tries {@code format} on the whole lines of {@code head}, at most {@code limit} of them that are not empty. */
+    /** Tries {@code format} on the whole lines of {@code head}, at most {@code limit} of them, without empty ones and comments. */
     public static Outcome run(LogFormat format, byte[] head, int limit) {
         byte[] bytes = Arrays.copyOf(head, head.length + 1 + Bytes.PAD);
         bytes[head.length] = '\n';

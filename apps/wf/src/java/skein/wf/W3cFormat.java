@@ -8,7 +8,7 @@ import java.util.List;
  * after it. Values are separated by tabs if a line has any, else by spaces, and may be quoted. The fields for day and time together
  * are the time of a line.
  *
- * @param fields the fields, by their names in #Fields; if several have the same column, the first one in a line counts
+ * @param fields the fields, by their names in #Fields; if a line has several with the same column, the first of them in this list counts
  * @param header the lines that begin with # before the first line with values, for workers that don't see them
  */
 public record W3cFormat(List<TextFormat.Field> fields, List<String> header) implements LogFormat {

@@ -7,7 +7,8 @@ import java.util.List;
 /**
  * Lines that another program has put into lines of its own: a syslog daemon, Kubernetes, Docker.
  *
- * <p>Runtimes of containers cut long lines. A line without its end has the last fault, too; see {@link PartialLines}.
+ * <p>Runtimes of containers cut long lines. The last fault is that of a line that is not wrapped, and that of a line without its end; see
+ * {@link PartialLines}.
  *
  * @param wrapper the program that has wrapped the lines
  * @param inner the format of the wrapped lines

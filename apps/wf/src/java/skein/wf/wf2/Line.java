@@ -101,7 +101,7 @@ final class Line {
     private static boolean isTimeAndGet(byte[] bytes, int at) {
         long third = Bytes.load(bytes, at + 16);
         long request = Bytes.load(bytes, at + 24);
-        // The space at 20 and the text of the request are checked separately, and replaced by letters for the search.
+        // The space at 20 and the text of the request are checked separately. The search sees larger bytes there.
         long low = Bytes.low(Bytes.load(bytes, at))
                 | Bytes.low(Bytes.load(bytes, at + 8))
                 | Bytes.low(third | 0x40L << 32)
