@@ -108,7 +108,7 @@
     (spit path (str/join (map #(str % "\n") lines)))
     path))
 
-(deftest a-missing-field-may-be-named
+(deftest a-missing-field-gets-a-hint
   (let [err (fn err [& arguments] (:err (apply run "wf" arguments)))]
     (is (re-find #"the log has no router; it has .*; if it is in later lines, name it: --log-format json:router=router\n$"
                  (err "--by" "router" (log-of "{\"ip\":\"192.0.2.1\",\"status\":200}"))))
@@ -155,7 +155,7 @@
     (is (= 0 code))
     (is (not (str/includes? err "format")) err)))
 
-(deftest malformed-lines-are-said-to-be-where-they-are
+(deftest the-file-of-malformed-lines-is-named
   (let [bad (temp-path ".bad")
         {:keys [err]} (run "wf" "--by" "client" "--malformed" bad (log-of "h - - [02/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5" "x"))]
     (is (str/includes? err (str "(" bad " has them)\n")) err)))
@@ -188,7 +188,7 @@
   (is (str/ends-with? (:err (run "wf" "--by" "nosuch" "--log-format" "%h %t \"%r\"" (log-of "h [01/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\"")))
                       "it has client, method, protocol, request, time, url, and computed from these: path, hour, weekday, day, month, minute, country, network\n")))
 
-(deftest a-percentile-is-shown-that-ranks-and-exceeds-no-maximum
+(deftest the-ranking-percentile-is-shown-and-none-exceeds-the-maximum
   (let [path (log-of "h 5200000" "h 1000" "i 77")
         {:keys [out]} (run "wf" "--by" "client" "--rank" "p75-time" "--log-format" "%h %D" "--format" "csv" path)]
     (is (= ["tally,key,hits,bytes,time,mean,slowest,p50-time,p75-time,p90-time,p95-time,p99-time"

@@ -105,7 +105,7 @@
     (is (nil? (shown (views))))
     (is (nil? (shown before)) "its place is no longer that of the wait")))
 
-(deftest a-block-that-ends-while-a-snapshot-is-taken-is-not-an-older-one
+(deftest a-block-that-ends-during-a-snapshot-is-not-shown
   (let [c (chan), block (go (<! c))
         [_ frame] (watched/eventually #(some (fn of-this-test [[_ f :as pair]] (when (identical? block (.port ^Frame f)) pair))
                                              (keep @#'snapshot/asked (.live (Registry/get)))))

@@ -135,7 +135,7 @@
     (doseq [root (local-roots (concat deps (get-in aliases [:test :extra-deps]) (get-in aliases [:build :deps])))]
       (is (.isFile (io/file module root "deps.edn")) (str module " names " root)))))
 
-(deftest the-whole-names-every-module
+(deftest the-root-deps-edn-names-every-module
   (let [{:keys [deps aliases]} (edn/read-string (slurp "deps.edn"))
         named (set (local-roots (into deps (mapcat :extra-deps) (vals aliases))))]
     ;; The bridge replaces core.async, so a user has to name it.

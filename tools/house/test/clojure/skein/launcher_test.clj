@@ -168,7 +168,7 @@
                              "../a folder with spaces/skein" "wf" "my log")))
     (is (= 7 (:exit (skein! project "wf" "--fail"))) "the application's exit code is the launcher's")))
 
-(deftest a-closed-standard-input-is-not-another-file
+(deftest a-closed-standard-input-is-empty
   (let [project (project!)]
     (is (= {:exit 0 :out "\n" :err ""}
            (launch! {} "sh" "-c" "exec \"$0\" wf /dev/stdin <&-" (str (io/file project "skein")))))))

@@ -23,7 +23,7 @@
 (deftest every-public-macro-says-how-it-is-indented
   (is (= [] (mapcat faults (distinct (sources))))))
 
-(deftest a-macro-that-does-not-is-found
+(deftest a-macro-without-indentation-is-found
   (is (= ["m.clj:1: a has no :style/indent"]
          (faults {:path "m.clj" :text (str/join "\n" ["(defmacro a \"Does.\" [x] x)"
                                                       "(defmacro b \"Does.\" {:style/indent 1} [x] x)"

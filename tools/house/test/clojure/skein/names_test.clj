@@ -72,7 +72,7 @@
   (is (= ["a.clj:1: 'util' says nothing in a namespace's name"]
          (namespace-faults {:path "a.clj" :text "(ns skein.string-util)"}))))
 
-(deftest public-vars-are-intended
+(deftest public-namespaces-are-in-the-readme
   (is (= [] (mapcat #(public-faults (fn readme-of [module] (slurp (str module "/README.md"))) %) (project/main-clojure))))
   (let [fault #(public-faults {"modules/a" "`skein.a`"} {:path "modules/a/src/clojure/skein/a.clj" :text %})]
     (is (= [nil nil nil nil] (map fault ["(ns skein.a)" "(ns skein.impl.b)" "(ns ^:no-doc skein.a.c)" "(ns skein.a.d \"Text.\" {:no-doc true})"])))

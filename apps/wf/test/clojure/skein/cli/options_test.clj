@@ -16,7 +16,7 @@
    "-o" {:key :output, :parse options/text}
    "--all" {:key :all?}})
 
-(deftest options-and-others-come-in-any-order
+(deftest options-and-arguments-come-in-any-order
   (is (= [{} []] (options/parse specs nil)))
   (is (= [{:top 3, :all? true, :output "x=y"} ["f" "-" "g"]]
          (options/parse specs ["f" "--top" "3" "-" "--all" "-o" "x=y" "g"])))

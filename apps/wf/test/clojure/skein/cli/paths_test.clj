@@ -22,7 +22,7 @@
     (let [odd (file "x[1].log")]
       (is (= [odd] (paths/expand [odd])) "a file of that very name"))))
 
-(deftest folders-are-patterns-too
+(deftest folders-in-a-path-may-be-patterns
   (let [folder (str (Files/createTempDirectory "skein-paths" (make-array FileAttribute 0)))
         file (fn [& names] (let [f ^File (apply io/file folder names)] (io/make-parents f) (spit f "") (str f)))
         [a b c] [(file "a" "x" "access.log") (file "b" "x" "access.log") (file "b" "y" "other.log")]]

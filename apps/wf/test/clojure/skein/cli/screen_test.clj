@@ -39,7 +39,7 @@
 (deftest a-tally-over-time-shows-its-end
   (is (str/includes? (str/join "\n" (shown (view :down :down))) "day-29")))
 
-(deftest an-open-tally-is-scrolled-to-its-end
+(deftest an-open-tally-can-be-scrolled-to-its-end
   (let [keys-of (fn [view] (keep #(re-find #"url-\d+" %) (shown view)))]
     (is (= (map #(str "url-" %) (range 18)) (keys-of (view :enter))))
     (is (= "url-11" (first (keys-of (view :enter :down :page-down)))))

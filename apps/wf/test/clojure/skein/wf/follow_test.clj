@@ -204,7 +204,7 @@
                     (catch ExceptionInfo e (:skein/error (ex-data e)))))))
       (io/delete-file pipe))))
 
-(deftest standard-input-can-not-be-followed
+(deftest a-device-can-not-be-followed
   (testing "nor can a pipe"
     (is (= :skein/bad-option
            (try (follow/follow ["/dev/null"] {:tallies []} {:stopped? (constantly false)})

@@ -56,7 +56,7 @@
   (doseq [[options plan-options] [[{:distinct "client"} {}] [{:percentiles #{"bytes"}} {}] [{:rank "p95-time"} {}] [{} {:approx 10}]]]
     (is (thrown-with-msg? clojure.lang.ExceptionInfo #"can't be combined with" (counted [(query/tally-of "os" options)] plan-options)))))
 
-(deftest crawlers-are-named-by-their-word
+(deftest a-crawler-is-named-by-a-word-of-its-agent
   (doseq [[agent crawler] {"Mozilla/5.0 (compatible; Googlebot/2.1)" "Googlebot", "my-site_Crawler9 x" "my-site_Crawler9", "bot" "bot", "a b" nil, "" nil
                            "x (spider) bot" "spider", "AhrefsBot-spider/1" "AhrefsBot-spider"}]
     (is (= crawler (filter/crawler agent))))
@@ -65,7 +65,7 @@
       (is (= [nil (str long-word "Bot")] (within-deadline (mapv filter/crawler [long-word (str long-word "Bot")]))))
       (is (= "Other" (within-deadline (user-agents/browser long-word)))))))
 
-(deftest the-general-report-tells-files-and-crawlers-apart
+(deftest static-files-and-crawlers-have-tallies-of-their-own
   (let [shown (into {} (map (juxt :name #(mapv (comp first :key) (:rows %)))) (counted query/site {}))]
     (is (= ["/.png/x" "/a?b.css" "/archive.tar" "/robots.txt"] (shown "url")))
     (is (= ["/a.CSS" "/i/logo.woff2"] (shown "static")))

@@ -244,7 +244,7 @@
       (fn [path]
         (is (str/includes? (:out (run "wf" "--by" "url" "--rank" "slowest" "--format" "csv" path)) shown) value)))))
 
-(deftest taken-may-be-in-any-unit-unless-it-has-a-point
+(deftest ltsv-taken-is-seconds-only-with-a-decimal-point
   (doseq [[log-format value shown] [["ltsv" "1.5" ",1500000,"] ["ltsv" "1500" ",0,,"] ["ltsv:duration=taken:us" "1500" ",1500,"]]]
     (with-log (str "time:2024-10-10T13:55:00Z\turi:/a\tstatus:200\ttaken:" value "\n")
       (fn [path]
@@ -254,7 +254,7 @@
   (let [[_ _ err] (csv-of (str/join (repeat 100 "x")) "client")]
     (is (str/ends-with? (str/trim err) "xxx..."))))
 
-(deftest haproxy-numbers-with-a-plus-count
+(deftest haproxy-numbers-with-a-plus-are-counted
   (let [line "203.0.113.7:1 [06/Feb/2009:12:14:15.655] fe be/s 10/0/30/69/+109 200 +2750 - - ---- 1/1/1/1/+3 0/0 \"GET /a HTTP/1.1\""]
     (is (= [["203.0.113.7" 2]] (counts (str line "\n" line) "client")))
     (with-log line

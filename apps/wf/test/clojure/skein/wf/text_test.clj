@@ -65,7 +65,7 @@
     (testing "a tally over time has rows for steps without lines"
       (is (= ["T  5, of which 2 have lines" "T  5, of which 1 has lines"] (map #(heading {:rows (rows 5), :distinct %}) [2 1]))))))
 
-(deftest one-line-is-one-line
+(deftest notes-on-one-line-use-the-singular
   (is (= ["N: 1 counted line has no host or day"
           (str "O: approximate: each row may have up to 22 hits more, and its other numbers may be too small, too; a key that is not shown has at"
                " most that much, or less than the last row")

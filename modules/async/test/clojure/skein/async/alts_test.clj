@@ -307,7 +307,7 @@
     (run! a/close! ports)
     (is (= (range (* 4 n)) (sort (mapcat await-port takers))))))
 
-(deftest refusals-begin-at-the-caller
+(deftest the-stack-trace-of-a-refusal-begins-at-the-caller
   (let [c (a/chan)]
     (doseq [f [#(a/>!! c nil) #(a/put! c nil) #(a/alts!! [[c nil]]) #(a/alts!! []) #(a/alts!! 5) #(a/alts!! [c] :defalt 1)]]
       (is (str/starts-with? (try (f) "" (catch Throwable t (.getClassName ^StackTraceElement (first (.getStackTrace t)))))

@@ -82,7 +82,7 @@
                       (a/<!! (a/thread (a/<!! (a/thread nil))))])))
            "-Dclojure.core.async.go-checking=true"))))
 
-(deftest threads-that-call-something-while-it-loads-all-find-it
+(deftest every-thread-finds-a-function-that-is-being-loaded
   (is (= "{1 300}"
          (fresh-jvm
            '(do

@@ -31,7 +31,7 @@
 
 ;;;; The end of a channel
 
-(deftest a-closed-channel-refuses-puts
+(deftest a-channel-tells-whether-it-is-closed
   (let [c (doto (a/chan 1) (a/put! 1))]
     (is (= [false true 1 true]
            [(channels/closed? c)
@@ -226,7 +226,7 @@
     (is (= [:skein/bad-policy :skein/not-a-port]
            [(error-of #(channels/gate :hope c)) (error-of #(channels/gate :drop 1))]))))
 
-(deftest a-gate-survives-its-on-drop
+(deftest a-gate-survives-an-on-drop-that-throws
   (let [g (channels/gate {:policy :drop :on-drop (fn [_] (throw boom))} (a/chan))]
     (doseq [put [#(a/put! g 1) #(a/>!! g 1) #(first (a/alts!! [[g 1]])) #(a/<!! (a/go (a/>! g 1)))
                  #(a/<!! (a/go (first (a/alts! [[g 1] (a/chan)]))))]]

@@ -322,5 +322,5 @@
                                         (<! (go 1))
                                         ~names))))))))
 
-(deftest a-value-once-read-is-not-held-for-others
+(deftest a-thread-takes-the-result-of-a-block
   (is (= [1 2] (let [x 1 p (go (<! (later 2)))] [x (<!! p)]))))

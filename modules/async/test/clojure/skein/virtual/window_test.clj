@@ -135,7 +135,7 @@
     (is (= "boom" (ex-message (caught (doall xs)))))
     (is (= "boom" (ex-message (caught (doall xs)))) "and again")))
 
-(deftest an-input-that-throws-comes-after-its-items
+(deftest the-exception-of-an-input-comes-after-its-items
   (let [input (lazy-cat [1 2] (throw (ex-info "no more" {})))
         xs (v/wmap 3 inc input)]
     (is (= [2 3] (within-deadline (doall (take 2 xs)))))

@@ -19,7 +19,7 @@
          (try (error/check-java 17 "/jdk")
               (catch clojure.lang.ExceptionInfo e [(:skein/error (ex-data e)) (ex-message e)])))))
 
-(defspec preview-is-what-pr-str-prints-or-begins-as-it-does 200
+(defspec preview-is-what-pr-str-prints-or-its-beginning 200
   (prop/for-all [text gen/string]
     (let [shown (error/preview text)]
       (if (<= (count (pr-str text)) error/max-preview-chars)

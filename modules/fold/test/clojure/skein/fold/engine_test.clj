@@ -204,7 +204,7 @@
 (defn- reducible [n]
   (reify IReduceInit (reduce [_ f init] (reduce f init (range n)))))
 
-(deftest a-source-may-complete-what-it-reduces
+(deftest a-source-may-call-the-completion-of-its-step
   (let [source (reify IReduceInit (reduce [_ f init] (transduce (map inc) f init [1 2])))]
     (is (= [2 3] (fold/fold (fold/into []) source)))
     (is (= 5 (within-deadline (fold/fold {:grain 1, :parallelism 2} + + source))))))

@@ -103,7 +103,7 @@
       (is (= [:skein/no-unpacker "org.apache.commons/commons-compress"]
              (try (input/head file 1) (catch ExceptionInfo e ((juxt :skein/error :library) (ex-data e)))))))))
 
-(deftest a-library-that-can-not-begin-is-a-fault-of-the-file
+(deftest an-unpacker-that-throws-at-its-start-makes-the-file-unreadable
   (with-redefs-fn {#'unpack/kinds [{:name "any", :magic [97], :type "java.io.PushbackInputStream", :more [Integer/MAX_VALUE]}]}
     (fn []
       (with-content (.getBytes "a")

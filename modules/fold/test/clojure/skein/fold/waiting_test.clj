@@ -96,7 +96,7 @@
              (when (= 0 x) (await-latch reading))
              x)}))
 
-(deftest others-step-on-what-a-waiting-reader-has-read
+(deftest other-threads-reduce-what-a-waiting-reader-has-read
   (doseq [[_ fold-of] folds
           parallelism [2 5]
           coll [(concat (range 30) [:end]) (concat (range 30) [:end :never :never])]

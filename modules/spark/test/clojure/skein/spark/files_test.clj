@@ -79,7 +79,7 @@
     (is (= [0 1 8 8] (map #(tasks % 2) [0 1 1000 1000000000])))
     (is (= 10 (tasks (inc (* 8 files/max-split-bytes)) 2)) "a ninth task of equal length would run alone")))
 
-(deftest invalid-utf-8-and-other-charsets-are-as-there
+(deftest invalid-utf-8-and-other-charsets-are-read-as-by-skein-fold-lines
   (let [file (file-of (byte-array [97 -1 10 -61 10 98]))]
     (is (= (locally file) (by-ranges file 2))))
   (let [file (file-of (.getBytes "ü\né" "ISO-8859-1"))]

@@ -190,7 +190,7 @@
   (let [[_ _ _ data] (first (traced (nested 1000)))]
     (is (= :skein/nested-too-deep (:skein/error data)))))
 
-(deftest a-failing-form-far-in-is-reported-briefly
+(deftest a-failing-form-deep-inside-is-reported-briefly
   (let [[_ [report]] (traced (nth (iterate (fn [form] (list `inc form)) '(/ 1 0)) 150))]
     (is (= "(/ 1 0)" (:form report)))
     (is (every? (fn [text] (<= (count text) 160)) (:chain report)))))
@@ -209,7 +209,7 @@
                  (fn [^String s ^long n] (.substring s (.length (str s)) (+ n (.length s)))))))
       (is (= "" (str warnings))))))
 
-(deftest lazy-sequences-stay-lazy-and-are-named-late
+(deftest lazy-sequences-stay-lazy-and-their-failures-are-named
   (let [n (atom 0)
         reports (atom [])
         xs (trace/trace-forms {:sink (fn keep [e] (swap! reports conj e))}

@@ -51,7 +51,7 @@
     (is (= (frequencies (map tree-of (concat (for [i (range 8), j (range 50)] (+ (* 100 (long i)) (long j))) (range 1000 1100))))
            (frequencies (map (partial map second) trees))))))
 
-(deftest a-throw-ends-a-tree-and-any-format-does
+(deftest a-throw-ends-a-tree-in-any-format
   (is (= ["TRACE t: (skein.trace.group-test/fail 1)" "TRACE t: | (skein.trace.group-test/leaf 1)" "TRACE t: | => 2"]
          (map (fn [line] (str/replace line #"t\d+" "t"))
               (lines-of (fn []

@@ -76,7 +76,7 @@
   (is (= 9 (area {:shape :square :side 3})))
   (is (= 6 (count @events))))
 
-(deftest protocol-functions-are-traced-and-name-the-gaps
+(deftest protocol-functions-are-traced-and-missed-calls-are-noted
   (trace/trace-vars {:sink keep!} extent)
   (is (= :protocol-fn (trace/traceable #'extent)))
   (is (str/includes? (:value (first @events)) "inline"))
@@ -226,7 +226,7 @@
 
 (def ^:private named-here 'skein.trace.vars-test)
 
-(deftest trace-ns-means-its-symbol-where-it-is-written
+(deftest trace-ns-resolves-its-symbol-where-it-is-written
   (binding [*ns* (the-ns 'clojure.core)]
     (is (= [#'options] (trace/trace-ns {:sink keep! :match #"^options$"} named-here)) "a var")
     (is (= [] (trace/trace-ns {:match #"^nothing-of-this-name$"} str)) "an alias")))

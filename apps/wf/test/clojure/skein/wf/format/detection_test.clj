@@ -17,7 +17,7 @@
 
 (defn- long-request [n] (str/replace request "/a" (str "/" (str/join (repeat n "x")))))
 
-(deftest long-lines-are-found-out
+(deftest formats-of-long-lines-are-detected
   (testing "one that is longer than what is read first"
     (is (= [["203.0.113.7" 1]] (counts (long-request 300000) "client")))
     (is (= [["203.0.113.7" 2]] (counts (str (long-request 300000) "\n" request) "client"))))
@@ -90,7 +90,7 @@
     (fn [path]
       (is (str/includes? (:err (run "wf" "--by" "client" path)) "The keys of the first line: at, in.ip, in.say \\\"q\\\": {, in.http.what, took, note\n")))))
 
-(deftest names-that-a-later-line-or-file-has-are-counted
+(deftest fields-of-a-later-line-or-file-are-counted
   (doseq [[line own] [[(fn line [status more] (str "host:203.0.113.7\tstatus:" status more)) "\tto.shard:7"]
                       [(fn line [status more] (str "{\"ip\":\"203.0.113.7\",\"status\":" status more "}")) ",\"to\":{\"shard\":\"7\",\"x\":[{\"y\":1}]}"]]
           :let [plain (line 200 ""), with-own (line 200 own), late (str/join "\n" (concat (repeat 20 plain) [with-own]))]]

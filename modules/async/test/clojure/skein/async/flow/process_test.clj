@@ -35,7 +35,7 @@
 (defn- paused? [answer]
   (= :paused (::flow/status answer)))
 
-(deftest a-command-obeyed-amid-outputs-outlives-their-failure
+(deftest a-command-obeyed-between-puts-counts-even-if-one-fails
   (let [out (a/chan)
         failing (fn [] (lazy-seq (cons 1 (lazy-seq (cons 2 (lazy-seq (throw boom)))))))
         changes (promise)
@@ -75,7 +75,7 @@
         (is (= :skein/no-such-port (:skein/error (ex-data (::flow/ex (await-port error))))))
         (is (paused? (eventually g paused?)))))))
 
-(deftest a-filter-that-throws-reads-nothing-and-obeys
+(deftest a-process-whose-filter-throws-reads-nothing-and-obeys
   (let [asked (CountDownLatch. 1)
         p (step {:init (fn [_] {::flow/input-filter (fn [_] (.countDown asked) (throw boom))})
                  :transition (fn [s change] (if (= ::flow/pause change) (dissoc s ::flow/input-filter) s))
@@ -103,7 +103,7 @@
         (is (= [boom :ping] ((juxt ::flow/ex ::flow/op) (await-port error))))
         (is (= [1 2] [(await-port out) (await-port out)]))))))
 
-(deftest an-end-that-a-step-rejects-is-reported-once
+(deftest a-step-that-rejects-the-end-of-an-input-is-reported-once
   (let [source (doto (a/chan) a/close!)
         p (step {:init (fn [_] {::flow/in-ports {:source source}})
                  :transform (fn [s _ msg] (if (nil? msg) (throw boom) [s {::flow/report [msg]}]))})]

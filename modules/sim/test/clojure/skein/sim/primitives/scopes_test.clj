@@ -203,19 +203,19 @@
   (virtual/sleep (- 20 (long x)))
   x)
 
-(deftest a-window-keeps-the-order-and-the-number
+(deftest a-window-keeps-the-order-and-the-limit
   (sim/check o
     (let [running (atom [0 0])]
       (is (= (range 8) (virtual/wmap 3 (counted running slow) (range 8))))
       (is (= [0 3] @running)))))
 
-(deftest a-window-in-a-transduction-keeps-them-too
+(deftest a-window-in-a-transduction-keeps-both-too
   (sim/check o
     (let [running (atom [0 0])]
       (is (= (range 8) (into [] (virtual/wmap 3 (counted running slow)) (range 8))))
       (is (= [0 3] @running)))))
 
-(deftest a-window-for-effect-keeps-the-number
+(deftest a-window-for-effect-keeps-the-limit
   (sim/check o
     (let [running (atom [0 0]), done (atom #{})]
       (is (nil? (virtual/wrun! 3 (counted running (fn [x] (slow x) (swap! done conj x))) (range 8))))
