@@ -35,7 +35,7 @@
   (if (identical? put-port port) (accepted! world value outcome) (received! world outcome)))
 
 (defmacro ^:private work
-  "Operations of the worker of this number by `<!`, `>!` and `alts!`, or what blocks instead."
+  "Does the operations of the worker of this number, by `<!`, `>!` and `alts!` or by the operations that block a thread."
   [world worker <! >! alts!]
   `(let [world# ~world random# (Random. ~worker) first# (* ~worker operations)]
      (loop [value# first#]

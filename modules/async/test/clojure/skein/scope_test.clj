@@ -110,7 +110,7 @@
                  (.await begun)
                  (future-cancel slow))
                (s/outcomes s)))))
-    (is (identical? boom (caught (s/scope [s {:on-error :collect}] (throw boom)))) "the body's are thrown")
+    (is (identical? boom (caught (s/scope [s {:on-error :collect}] (throw boom)))) "an exception of the body is thrown")
     (is (= :skein/no-outcomes (:skein/error (ex-data (caught (s/scope [s] (s/outcomes s)))))))))
 
 (deftest a-collected-failure-that-nobody-reads-is-reported
@@ -231,7 +231,7 @@
                  (await-true #(= 1 (count @handlers)))
                  ((impl/commit (first @handlers)) :later)
                  (a/<?? child)))))
-        "what comes later is the value alone")))
+        "a result that comes later is the value itself, in no box")))
 
 (deftest finally-runs-once-and-may-wait
   ;; Checks S2.

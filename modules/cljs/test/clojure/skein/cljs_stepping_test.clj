@@ -17,7 +17,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private folder "modules/cljs/test/clojure/skein/cljs_stepping")
-(def ^:private files "target/cljs/page") ; as the other program for a page without optimizations
+(def ^:private files "target/cljs/page") ; shared with the other programs for a page without optimizations
 (def ^:private deadline-s 120)
 
 (defn- parse [text] (json/read-str text :key-fn keyword))

@@ -32,7 +32,7 @@
     (source/reading (fn read-next! [] (let [x (first @left)] (vswap! left next) x)))))
 
 (def ^:private sources
-  "From name to a function of a vector of longs that gives a source. What has an order of its own is what the oracle sees."
+  "From name to a function of a vector of longs that gives a source. The oracle folds the same source, so that it sees the same order."
   {:vector identity
    :subvec #(subvec (into [:before] (conj % :after)) 1 (inc (count %)))
    :vec-of #(apply vector-of :long %)

@@ -53,7 +53,7 @@
     (is (= {:line (+ (long here) 9) :op "<!" :in-try false} (site "(<! c)")))
     (is (= {:line (+ (long here) 9) :op ">!" :in-try false} (site "(>! full 1)")))
     (is (pos-int? (:column (:site (blocks "(<! c)")))))
-    (testing "the operations, of an alts several"
+    (testing "the operations; an alts has several"
       (is (= [:put] (map :op (:waits (blocks "(>! full 1)")))))
       (is (= [:take :put] (map :op (:waits (blocks "(alts! [x [y 1]])")))))
       (is (= {:type 'FixedBuffer :count 1 :capacity 1} (:buffer (channel-of (blocks "(>! full 1)"))))))
@@ -363,7 +363,7 @@
     (is (re-find #"have ended: thread t0, thread t1, thread t2, thread t3, thread t4 and 3 more\.$"
                  (peek (apply why {:begun? false} (for [i (range 7)] {:thread (str "t" i) :tid (+ 30 (long i))})))))
     (is (= [:nobody [1 2]] (take 2 ((juxt :ends (comp (partial mapv :id) :chain)) (inspect/why (assoc-in (snapshot {:block 2}) [:blocks 1 :holds] [9]) 1))))
-        "a child that holds the scope's channel is one")
+        "a child that holds the scope's channel counts as a child")
     (is (contains? (:edges (inspect/graph (snapshot {:block 2} {:begun? false}))) [[:channel 9] [:block 2] :child]))))
 
 (defn- watch [in]
@@ -485,7 +485,7 @@
   (let [snapshot (inspect/read-dump (File. (.toURI (io/resource "skein/inspect/dump-1.edn"))))]
     (is (= [2 1 3 2] (map count ((juxt inspect/blocks inspect/threads inspect/channels inspect/leaks) snapshot))))
     (is (= [] (inspect/scopes snapshot)))
-    (is (= nil (inspect/folds snapshot)) "that was not a part of it")
+    (is (= nil (inspect/folds snapshot)) "version 1 had no folds")
     (is (= [[:proven :lost-value] [:proven :lost-value]] (map (juxt :verdict :kind) (inspect/deadlocks snapshot))))
     (is (re-find #"^go-35, orders.clj:5 \(<! server\), has waited 1\.2 s for the result of go-19\." (:says (inspect/why snapshot 35))))
     (is (= 6 (count (:nodes (inspect/graph snapshot)))))

@@ -139,7 +139,7 @@
     (is (= :skein/sim-not-deterministic (first (failure (when (even? (long (swap! runs inc))) (<!! (go 1))))))))
   (is (= :skein/sim-real-time (first (failure (Thread/sleep 5))))))
 
-;; So it is on a busy machine: a short sleep may be over before its thread has stopped, and then no run sees it.
+;; On a busy machine a short sleep may be over before its thread has stopped, and then no run sees it.
 (deftest a-sleep-that-only-some-runs-see-is-named
   (let [runs (atom 0)]
     (is (= :skein/sim-real-time (first (failure (when (even? (long (swap! runs inc))) (Thread/sleep 5))))))))
@@ -170,7 +170,7 @@
         (testing [task threads]
           (is (= :skein/sim-stuck error))
           (is (re-find (re-pattern (str "^A step of " task " has taken 100 ms of real time, at \\S+\\(sim_test.clj:\\d+\\)")) message))
-          (is (= (= :none threads) (str/includes? message "With --add-opens")) "who waits in java.util.concurrent is told what it needs")))
+          (is (= (= :none threads) (str/includes? message "With --add-opens")) "without threads, the message says what a wait in java.util.concurrent needs")))
       (finally (.set stop true)))))
 
 (deftest a-difference-that-does-not-recur-is-reported
@@ -287,7 +287,7 @@
     (binding [test/report #(swap! reports conj %)]
       (sim/check (is (= 1 2)) (is (= 3 4))))
     (is (= [:fail] (map :type @reports)))
-    (is (re-find #"^(?m)\(= 1 2\) does not hold, at sim_test.clj:\d+\.$" (:message (first @reports))) "first what, then the story")
+    (is (re-find #"^(?m)\(= 1 2\) does not hold, at sim_test.clj:\d+\.$" (:message (first @reports))) "first what has failed, then the story")
     (is (str/includes? (:message (first @reports)) "again: (skein.sim/replay \"k1."))
     (is (= '(= 1 2) (:expected (first @reports))))))
 

@@ -87,7 +87,7 @@
         failing (fn [] (.start (Thread. (fn [] (throw (ex-info "in a thread" {}))))))]
     (is (str/includes? (told #(forever failing)) "ExceptionInfo: in a thread"))
     (is (str/includes? (told #(forever (fn [] (a/go (throw (ex-info "in a block" {})))))) "ExceptionInfo: in a block"))
-    (testing "many failures are those of their figure alone"
+    (testing "many failures end their own figure alone"
       (is (str/includes? (told #(forever (fn [] (dotimes [_ 50] (failing))))) "ExceptionInfo: in a thread"))
       (is (re-find #"r +Skein +[\de.-]+ ms" (told (constantly 1)))))))
 
@@ -182,7 +182,7 @@
           "b                          wrong answer: 1, not 2"]
          (lab.figures/text experiment measured)))
   (is (re-find #"× is .* as Skein; \+t .*; once marks" (lab.figures/legend experiment measured)))
-  (testing "of one run, all of them"
+  (testing "if each figure is of one run, the legend says so"
     (let [once (map #(assoc % :runs 1) measured)]
       (is (= [["+0t"] ["×2.50" "+9t"]] (map :beside (:cells (first (:rows (lab.figures/table experiment once)))))))
       (is (re-find #"each figure is of one run" (lab.figures/legend experiment once)))))

@@ -156,7 +156,7 @@
 (defn- click! [browser selector] (b/js browser (str "document.querySelector(\"" selector "\").click()")))
 
 (defn- use-table
-  "Sorts and opens the first table, whose log has 40 URLs with 10, 20 ... bytes, and the one of 7 twice."
+  "Sorts and opens the first table. Its log has a line for each of 40 URLs, with 10, 20 ... 400 bytes, and a second one for /page-7."
   [browser]
   (b/wait-for! browser "!!document.querySelector('#t1 tbody tr')")
   (is (= [10 "/page-7"] [(count (urls browser)) (first (urls browser))]))

@@ -101,7 +101,7 @@
         line (fn line [i]
                (str (if (zero? (mod i 7)) "-" (str "10.0." (mod i 11) "." (mod (* i i) 250))) " - - [10/Oct/2024:" (format "%02d:%02d" (mod (quot i 60) 2) (mod i 60))
                     ":00 +0000] \"GET / HTTP/1.1\" " (if (zero? (mod i 5)) 404 200) " 1\n"))
-        minutes {:name "minute", :title "", :by ["minute"], :distinct "client"} ; more minutes than have a bit
+        minutes {:name "minute", :title "", :by ["minute"], :distinct "client"} ; more minutes than the 64 keys that have bits in Distributions
         missing (assoc minutes :name "missing" :where [[:status "404"]])
         clients {:name "client", :title "", :by ["client"]}
         rows (fn rows [tallies options] (into {} (map (juxt :name :rows)) (:tallies (analysed [file] {:tallies tallies} options))))]

@@ -205,7 +205,7 @@
       (io/delete-file pipe))))
 
 (deftest a-device-can-not-be-followed
-  (testing "nor can a pipe"
+  (testing "such as /dev/null"
     (is (= :skein/bad-option
            (try (follow/follow ["/dev/null"] {:tallies []} {:stopped? (constantly false)})
                 (catch ExceptionInfo e (:skein/error (ex-data e))))))))

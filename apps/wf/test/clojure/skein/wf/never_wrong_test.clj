@@ -96,7 +96,7 @@
 
 (deftest an-empty-field-is-a-field
   (is (= [["200" 2]] (counts "1.1.1.1\t\t200\n1.1.1.1\tx\t200\n" "status" "--log-format" "$remote_addr\t$x\t$status")))
-  (testing "ingress-nginx with its own words"
+  (testing "the format of ingress-nginx"
     (let [fmt (str "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\" "
                    "$request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] $upstream_addr "
                    "$upstream_response_length $upstream_response_time $upstream_status $req_id")

@@ -86,7 +86,7 @@
   (let [path (log-file 10)]
     (doseq [source [{:form "42"} {:form "(fn"} {:form "{:key nil}"} {:form "no-such-var"} {:form "[inc 7]"} {:file "no-such-file.clj"}]]
       (is (= :skein/bad-tally (:skein/error (failure-of path source))) (pr-str source)))
-    (testing "an exception is reported with its line"
+    (testing "an exception is reported with the name of its tally"
       (is (= {:skein/error :skein/bad-tally, :tally "own-1"} (failure-of path {:form "(fn [r] (throw (Exception. \"no\")))"})))
       (is (= {:skein/error :skein/bad-tally, :tally "t"} (failure-of path {:form "{:name \"t\" :key :url :value :url}"}))))))
 

@@ -177,7 +177,8 @@
      :tallies (into {} (map #(tally counted %)) tallies)}))
 
 (defn comparable
-  "Returns what `analyse` returns, of a result with all rows, without the empty ones of times at which nothing happened."
+  "Returns what `analyse` would return for the query of `result`, an analysis with all rows. Leaves out rows without hits, as of times at
+  which nothing happened."
   [{:keys [tallies] :as result}]
   (assoc (select-keys result [:lines :counted :filtered :malformed-kinds :bytes])
          :tallies (into {} (map (fn tally [{:keys [name rows]}] [name (into {} (comp (map (juxt :key :numbers)) (remove (comp zero? first second))) rows)])) tallies)))

@@ -31,7 +31,7 @@
                     " +0000] \"GET /" (mod x 41) " HTTP/1.1\" " (if (zero? (mod x 5)) 404 200) " " x " \"http://a.example/" (mod x 3) "\" \"agent " (mod x 11) "\"\n"))))
 
 (defn- answers
-  "Returns a report without the parts that depend on what was read."
+  "Returns a report without the parts that tell what this run has read."
   [{:keys [out]}]
   (dissoc (edn/read-string out) :formats :bytes-read))
 
@@ -149,7 +149,7 @@
     (is (str/includes? (refused) ": it ends early\n"))
     (gzip! state "\u0000\u0000\u0000\u0002{}")
     (refused)
-    (testing "without the words of the reader"
+    (testing "without the message of the EDN reader"
       (gzip! state "\u0000\u0000\u0000\u00051hel1")
       (is (str/includes? (refused) "it is damaged, or something else has written it\n")))
     (.delete state)

@@ -22,7 +22,7 @@
           (recur (dec tries))))))
 
 (defn- started
-  "Waits until `n` blocks, each of which counts `latch` down, are about to park."
+  "Waits until all blocks that count `latch` down are about to park."
   [^CountDownLatch latch]
   (.await latch))
 

@@ -77,8 +77,8 @@
                                          out)}]
     (testing what
       (is (identical? boom (within-deadline (thrown-by #(loop [] (when (some? (a/<?? out)) (recur)))))))))
-  (is (= [1 nil] (let [one (a/take 1 (failed))] [(a/<!! one) (a/<?? one)])) "what had enough did not fail")
-  (is (nil? (within-deadline (let [out (a/pipe (failed) (a/chan 1) false)] (a/<!! out) (a/poll! out)))) "what stays open"))
+  (is (= [1 nil] (let [one (a/take 1 (failed))] [(a/<!! one) (a/<?? one)])) "a take that has its values does not fail")
+  (is (nil? (within-deadline (let [out (a/pipe (failed) (a/chan 1) false)] (a/<!! out) (a/poll! out)))) "an output that stays open does not fail"))
 
 (deftest a-partial-reduction-is-no-result
   (doseq [failed [failed failed-block]
@@ -87,7 +87,7 @@
     (is (identical? boom (within-deadline (thrown-by #(a/<?? port)))))
     (is (.isFailed port) "no handler has been told"))
   (is (= [1] (within-deadline (a/<!! (a/into [] (a/go 1))))))
-  (is (= 1 (within-deadline (a/<!! (a/reduce (fn [_ v] (reduced v)) 0 (failed))))) "what had enough did not fail"))
+  (is (= 1 (within-deadline (a/<!! (a/reduce (fn [_ v] (reduced v)) 0 (failed))))) "a reduction that has ended does not fail"))
 
 ;; As in core.async: the uncaught-exception handler has the exception of a `go` block, and channels do not.
 (deftest a-failed-go-block-has-no-values

@@ -139,4 +139,4 @@
           wrong (remove #(= (.get accepted (int %)) (.get received (int %))) (range operations))]
       (is (empty? (take 20 wrong)))
       (is (< (/ (long operations) 4) (reduce + (map #(.get accepted (int %)) (range operations))))
-          "many were"))))
+          "many were accepted"))))

@@ -159,7 +159,7 @@
       (is (= :skein/not-a-permit (error-of #(limit/release! nil)) (error-of #(limit/release! limiter)))))
     (is (some? (a/poll! limiter)))
     (is (nil? (a/poll! limiter)) "no permit was made up")
-    (is (nil? (limit/release! true)) "a rate limiter's")))
+    (is (nil? (limit/release! true)) "the permit of a rate limiter")))
 
 (deftest a-closed-limiter-gives-no-permits
   (let [limiter (limit/concurrency-limiter 1)

@@ -131,7 +131,7 @@
                 #(parallel-map 1 inc [1 2]) #(parallel-map {:n 1 :on-error :hope} inc (a/chan))]))))
 
 (deftest the-reader-ends-with-the-work
-  ;; It waited for a permit that never came back; a scope then waited for it.
+  ;; If it waited for a permit that never comes back, the scope would wait for the reader.
   (doseq [ordered? [true false], _ (range 50)]
     (let [call #(if (= 3 %) (throw boom) %)]
       (is (identical? boom

@@ -51,7 +51,7 @@
         c (a/chan)]
     (is (= "chan of close! must be a channel, but is nil." (message #(a/close! nil))))
     (is (= "The port of a put must be a channel, which comes before the value, but is 1." (message #(a/>!! 1 c))))
-    (is (re-find #"a channel \(take from a future by deref, or load skein.async.interop\), but is " (message #(a/<!! (atom 1)))) "a promise is a port once that is loaded")
+    (is (re-find #"a channel \(take from a future by deref, or load skein.async.interop\), but is " (message #(a/<!! (atom 1)))) "an atom, since a promise is a port once skein.async.interop is loaded")
     (is (= "from of pipeline must be a channel to take from, but is #<function of clojure.core/map>."
            (message #(a/pipeline 1 c c (map inc)))))))
 

@@ -60,7 +60,8 @@
     (is (contains? #{1 :skein/nested-too-deep} (refusal (nested n wrap))))))
 
 (defn- logged
-  "[value arguments] of a function `n` that logs its argument and is called in `literal`, which `wrap` surrounds."
+  "Returns [value arguments]: the value of `literal`, which `wrap` surrounds, and the arguments with which it calls the function `n`, in
+  order."
   [wrap literal]
   (let [log (atom [])]
     (binding [*ns* (the-ns 'skein.impl.go-limits-test)]

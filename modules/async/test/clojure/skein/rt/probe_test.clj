@@ -80,7 +80,7 @@
       (finally (Hooks/removeProbe probe)))
     (is (= [true true] @held))))
 
-;; A worker that blocks with nothing behind it is given up, not handed off. So many blocks are spawned by one block:
+;; A worker that blocks with nothing behind it is given up, not handed off. Therefore one block spawns many:
 ;; they stand in its worker's queue, behind the first that blocks, unless other workers are quicker each time.
 (deftest a-probe-sees-hand-offs
   (let [events (atom []), release (CountDownLatch. 1), blocked (atom #{})

@@ -43,7 +43,7 @@
     (v/with-timeout 60000 (Thread/sleep 60000)))
   (is (= :skein/timeout (refusal (v/with-timeout 60000 (v/with-timeout 1 (Thread/sleep 60000))))))
   (is (= :value (within-deadline (v/with-timeout 1 (try (Thread/sleep 60000) (catch InterruptedException _ :value)))))
-      "one that takes it has its value"))
+      "a body that catches the interrupt returns its value"))
 
 (deftest the-interrupt-is-suppressed-in-the-timeout
   (let [late (within-deadline (caught (v/with-timeout 1 (Thread/sleep 60000))))]

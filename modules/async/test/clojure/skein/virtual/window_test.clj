@@ -22,7 +22,7 @@
   `(try ~@body (catch Throwable t# t#)))
 
 (defn- counting
-  "[f worst begun now]: `f`, the most of its calls at once, and how many there were and are."
+  "Returns [f worst begun now]: `f`, the largest number of its calls at once, how many have begun, and how many are running."
   [f]
   (let [now (AtomicInteger.) worst (AtomicInteger.) begun (AtomicInteger.)]
     [(fn counted [x]

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold.parts-test
-  "Folds of folds against what the same would give for the whole collection."
+  "Folds of folds, compared with plain functions of the whole collection."
   (:require
    [clojure.test :refer [deftest is]]
    [clojure.test.check :as check]

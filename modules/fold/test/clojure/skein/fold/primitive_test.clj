@@ -67,7 +67,7 @@
 (def ^:private ^:const enough "This many elements may have a loop." 10000)
 
 (defn- tiled
-  "Returns an array or vector as `source`, so long that it may have a loop; another source as it is."
+  "Returns an array or a vector repeated, so that it may have a compiled loop; returns any other source as it is."
   [source]
   (let [again (fn [xs] (take (+ (count xs) (long enough)) (cycle xs)))]
     (cond

@@ -25,7 +25,7 @@
   (is (= 6 (fold/fold (fn [& args] (apply + args)) [1 2 3]) (fold/fold (partial + 0) (comp + +) [1 2 3])
          (fold/fold (reify IFn (invoke [_] 0) (invoke [_ a b] (+ a b))) [1 2 3])))
   (is (= 6 (fold/fold #'+ [1 2 3]) (fold/fold #'+ #'+ [1 2 3]) (fold/fold (fold/through (map inc) plus) [0 1 2])))
-  (is (= 6 (fold/fold (fold/then (fold/fuse {:sum fold/sum}) :sum) [1 2 3])) "a value may be looked up in"))
+  (is (= 6 (fold/fold (fold/then (fold/fuse {:sum fold/sum}) :sum) [1 2 3])) "the function of then may be a keyword"))
 
 (deftest errors-have-keywords
   (is (= :skein/bad-combine

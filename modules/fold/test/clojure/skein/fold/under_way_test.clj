@@ -42,7 +42,7 @@
     (doseq [options [{:parallelism 1} {:parallelism 2 :grain 100}]]
       (let [[{:keys [unit done total]} & more] (seen-at options all 99999)]
         (is (= [nil :elements 100000] [more unit total]))
-        (is (< 0 (long done) 100000) "but for the block that goes on")))
+        (is (< 0 (long done) 100000) "without the block that is still running")))
     (is (= [[:elements nil]] (map (juxt :unit :total) (seen-at {} (iterator-seq (.iterator ^Iterable all)) 99999))))
     (is (= [[:elements nil]] (map (juxt :unit :total) (seen-at {} (eduction (map identity) (reify clojure.lang.IReduceInit (reduce [_ f init] (reduce f init all)))) 99999))))))
 

@@ -202,7 +202,7 @@
       (is (= [2 "" "skein: the seconds must be a number from 1 to 3600, not 'x'.\n"] (run "timeline" pid path "x")))
       (let [[code out err] (run "timeline" pid path "1")]
         (is (= [0 (str path "\n")] [code out]))
-        (is (str/includes? err "inspector of process ") "why nothing may be shown")
+        (is (str/includes? err "inspector of process ") "it says why the timeline may be empty")
         (is (str/ends-with? err "skein: recording for 1 s ...\n"))
         (is (vector? (get (json/read-str (slurp path)) "traceEvents"))))
       (is (thrown-with-msg? clojure.lang.ExceptionInfo #"are not recorded" (remote/timeline-of pid 1000)) "it records no longer")

@@ -26,22 +26,22 @@
      (defn daemon [name f] (doto (Thread. ^Runnable f ^String name) (.setDaemon true) .start))
      (def started (atom []))
      (def entered (java.util.concurrent.CountDownLatch. 5))
-     ;; 1, 2, 3, 11 of the specification's programs
+     ;; Blocks that wait for one another, for themselves, or for channels that nobody else has.
      (crossed)
      (doseq [n [3 5]]
        (let [cs (vec (repeatedly n chan))]
          (dotimes [i n] (let [mine (cs i), other (cs (mod (inc i) n))] (go (>! mine :ring) (<! other))))))
      (let [own (promise)] (deliver own (go (<! @own))))
      (let [x (chan) y (chan)] (go (alts! [x y])))
-     ;; 4, 5, 6
+     ;; Threads and blocked blocks that wait for ever.
      (do (daemon "awaits-a-deadlock" (fn [] (<!! (crossed)))) nil)
      (do (Thread/startVirtualThread (fn [] (.countDown entered) (<!! (chan)))) nil)
      (go (let [p (promise)] (.countDown entered) @p (deliver p 1)))
      (do (daemon "awaits-a-block-that-blocks" (fn [] (<!! (go (.countDown entered) @(promise))))) nil)
-     ;; 18
+     ;; Two virtual threads in each other's locks.
      (let [a (java.util.concurrent.locks.ReentrantLock.), b (java.util.concurrent.locks.ReentrantLock.)
            cross (fn [mine other] (Thread/startVirtualThread (fn []
-                                                               (java.util.concurrent.locks.LockSupport/parkNanos 1) ; the last limit stays in the heap
+                                                               (java.util.concurrent.locks.LockSupport/parkNanos 1) ; the limit of the last timed wait stays in the heap
                                                                (.lock mine)
                                                                (.countDown entered)
                                                                (.await entered)
@@ -98,11 +98,11 @@
   (doto (File/createTempFile "heap" ending) .delete))
 
 (def ^:private stacks?
-  "Returns whether a heap file has the stacks of virtual threads."
+  "Whether a heap file has the stacks of virtual threads."
   (< 21 (.feature (Runtime/version))))
 
 (defn- check-proofs
-  "Returns the proofs for `program`, as text and as a snapshot."
+  "Asserts what is proven about `program`: in `text`, which ps printed, in its snapshot, and by why on the file `edn`."
   [edn text snapshot]
   (is (= named (proven text)))
   (testing "four threads wait for ever, and one for such a block"
@@ -203,7 +203,7 @@
     (try
       (is (= "hung" (.readLine (lines-of process))))
       (when stacks?
-        (watched/eventually #(do (is (= 0 (first (run "dump" pid (str edn) "--heap")))) ; the threads may not wait yet
+        (watched/eventually #(do (is (= 0 (first (run "dump" pid (str edn) "--heap")))) ; perhaps the threads do not wait yet
                                  (re-find #"3 blocks \(2 stuck\), 4 threads wait" (nth (run "ps" (str edn)) 1))))
         (let [why (fn why [waiter] (nth (run "why" (str edn) waiter) 1)), text (nth (run "ps" (str edn)) 1)
               never "No running code can reach that, so it waits for ever\\."]

@@ -64,7 +64,7 @@
   (let [handler (Thread/getDefaultUncaughtExceptionHandler)]
     (Thread/setDefaultUncaughtExceptionHandler (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _])))
     (try
-      (testing "of a consumer whose producer waits on"
+      (testing "of a consumer whose producer still waits"
         (let [c (chan), producer (go (>! c 1) (>! c 2))]
           (go (throw (IllegalStateException. (str "after " (<! c)))))
           (is (re-find #"java\.lang\.IllegalStateException on thread .*, at lints_test\.clj:\d+" (told :dropped-error)))

@@ -17,7 +17,7 @@
 (use-fixtures :each watched/fresh)
 
 (defn- said-of-chain
-  "Waits until `why` leads from `port` to another block, for which nobody is known, and returns what it says."
+  "Waits until `why` leads from `port` to another block, which nobody is known to serve, and returns what it says."
   [port]
   (watched/eventually #(let [{:keys [chain ends says]} (inspect/why port)] (when (and (next chain) (= :nobody ends)) says))))
 

@@ -12,7 +12,7 @@
 (set! *warn-on-reflection* true)
 
 (def programs
-  "All of them; those with monitors only on JDK 24 and later, since before a thread that waits for one pins its carrier."
+  "All of them; those with monitors only on JDK 24 and later, because on an older one a thread that waits for a monitor pins its carrier."
   (cond->> (concat state/programs order/programs waiting/programs)
     (< (.feature (Runtime/version)) 24) (remove (comp #{"locking on two monitors"} :name))))
 

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.explore-test
-  "How schedules are chosen: all of them, each once; and each gives one run, wherever."
+  "How schedules are chosen: all of them, each once. And a schedule always gives the same run."
   (:require
    [clojure.test :as test :refer [deftest is testing]]
    [skein.async :as a :refer [>! chan go]]

@@ -168,7 +168,7 @@
       (finally (delete! dir)))))
 
 (defn- run-tests
-  "Runs the tests up to the first that fails, and exits after its name, or with 0."
+  "Runs the tests up to the first that fails, prints its name and exits with `a-test-failed`. If all pass, exits with 0."
   []
   (apply require tests)
   (doseq [n tests, v (sort-by (comp :line meta) (filter (comp :test meta) (vals (ns-interns n))))]

@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.proofs
-  "`./skein schedules WHAT`: what takes too long for a test.
+  "`./skein schedules WHAT`: what takes too long for a test. The default of N is in parentheses.
 
-  * `twins [N]`: the bug of each program of the corpus is found, from 20 seeds; its twin passes N schedules, 10,000
-  * `seeds [N]`: N seeds, 300, give the same runs of each program twice here and once in two JVMs that differ
-  * `trees [N]`: N random trees of scopes, 300, with failures, cancels and deadlines, by 100 schedules each
-  * `programs [N]`: N pairs of random programs, 200, mean by 200 schedules each what they mean as functions
-  * `reduced [N]`: N random programs, 500, have the results of the exhaustive search in the reduced one
+  * `twins [N]`: the bug of each program of the corpus is found, from 20 seeds; its twin passes N schedules (10,000)
+  * `seeds [N]`: N seeds (300) give the same runs of each program twice here and once in two JVMs that differ
+  * `trees [N]`: N random trees of scopes (300), with failures, cancels and deadlines, by 100 schedules each
+  * `programs [N]`: N pairs of random programs (200) mean by 200 schedules each what they mean as functions
+  * `reduced [N]`: N random programs (500) have the results of the exhaustive search in the reduced one
   * `mutants [TEXT...]`: see skein.sim.mutants"
   (:require
    [clojure.edn :as edn]

@@ -106,7 +106,7 @@
            (reasons (told (let [one (concurrency-limiter 1)]
                             (go (<! one) (<! (chan)))
                             (<!! (go (<! one)))))))))
-  (testing "a permit that was given back before is not free for that; the limiter's name is shown"
+  (testing "a permit that was given back earlier does not count as free; the limiter's name is shown"
     (let [[_ [_ _ line]] (told (let [db (concurrency-limiter {:n 1 :name "db"})]
                                  (go (with-permit db) (with-permit db (<! (chan))))
                                  (<!! (go (with-permit db)))))]
@@ -164,7 +164,7 @@
                                                             (str/split-lines text))))
     (is (not (str/includes? text "see the option :outside")) "no other thread can end a wait in Skein's own code")
     (is (re-find #"thread-1\.1 and thread-1\.1\.1 and thread-1\.1\.1\.1 and \d+ more have ended" text)))
-  (testing "spawning is said of each task but those spawned one after the other"
+  (testing "the word spawns is written once for tasks that are spawned in a row"
     (is (re-find #"main +spawns go-1, go-2, >! chan-1 1, spawns go-3"
                  (:text (sim/run (let [c (chan 1)] (go 1) (go 2) (>!! c 1) (go 3) (<!! (chan)))))))))
 

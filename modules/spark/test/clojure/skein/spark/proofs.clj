@@ -1,13 +1,13 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.proofs
-  "`./skein spark WHAT [N]`: what takes too long for a test.
+  "`./skein spark WHAT [N]`: what takes too long for a test. The default of N is in parentheses.
 
-  * `cases [N]`: each fold from each source in 1, 2, 7 and 64 partitions equals a local one, and so do N generated cases, 2000
-  * `delays [N]`: N folds, 200, whose tasks end in any order, are combined in theirs
-  * `kills [N]`: N folds, 20, of which an executor is killed at a random moment, each fifth time both
-  * `loads [N]`: in N fresh Clojures, 100, two tasks load a namespace at once
-  * `logs [MB]`: `wf --spark` prints of 40 files, 1024 MB in all, what `wf` prints
-  * `partitions [N]`: N partial values, 10,000, of 1 kB, in a process of 256 MB"
+  * `cases [N]`: each fold from each source in 1, 2, 7 and 64 partitions equals a local one, and so do N generated cases (2000)
+  * `delays [N]`: the parts of N folds (200), whose tasks end in any order, are combined in the order of the elements
+  * `kills [N]`: N folds (20), of which an executor is killed at a random moment, each fifth time both
+  * `loads [N]`: in N fresh Clojures (100), two tasks load a namespace at once
+  * `logs [N]`: `wf --spark` prints of 40 files, N MB in all (1024), what `wf` prints
+  * `partitions [N]`: N partial values (10,000) of 1 kB, in a process of 256 MB"
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]

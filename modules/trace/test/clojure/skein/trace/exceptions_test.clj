@@ -186,8 +186,8 @@
         (str how (when virtual? ", a virtual thread")))))
 
 (defn- shape-of-a-failure
-  "With -Dskein.async-trace=`value`, of an exception that ends two blocks for which a thread waits: the kinds of
-  its frames, how many marks its stack trace has, its suppressed ones with their marks; and what else was printed."
+  "Returns the lines that a JVM with -Dskein.async-trace=`value` prints. The last one describes an exception that ends two blocks for
+  which a thread waits: the kinds of its frames, how many marks its stack trace has, and its suppressed exceptions with their marks."
   [value]
   (let [form '(do
                 (require '[skein.async :as a] '[skein.trace :as trace])

@@ -151,7 +151,7 @@
 (deftest literals-keep-what-they-are
   (transparent (meta ^{:x 1} [1 2]) (meta ^{:x (inc 1)} {:a (inc 1)})
                [(inc 1) {:a (inc 2)} #{(inc 3)} '(a b) ()] {(inc 1) (inc 2), :a :b})
-  ;; Text, for the reader needs the record's class, and this file is read without it too.
+  ;; As text, because the reader needs the record's class, but this file is also read where there is no such class.
   (let [record "#skein.trace.form_test.R{:a 1}"]
     (binding [*ns* (the-ns 'skein.trace.form-test)]
       (eval (read-string (str "(transparent " record " (class " record "))"))))))
@@ -315,7 +315,7 @@
       (is (true? (try-it (fn [] (trace/trace-forms {:sink sink}
                                   (try (boom! bare) (catch RuntimeException e (throw e))))))))
       (is (= ["(boom! bare)"] @reports)))
-    (testing "but other reports leave it out"
+    (testing "but pst leaves out the form"
       (is (str/blank? (let [err (StringWriter.)]
                         (binding [*err* err] (trace/pst bare))
                         (second (str/split-lines (str err)))))))))

@@ -140,7 +140,7 @@
       (is (= 10 (count (str/split-lines (str home))))))
     (testing "unlike with tools.trace"
       (is (= 2 (count (lines-of (fn [] (trace/with-traced {:format :tools.trace} [leaf] (lines-of (fn [] (leaf 1)))))))))))
-  (testing "labels of the program are in it"
+  (testing "what the program prints by `trace` is in it"
     (is (= 1 (count (lines-of (fn [] (trace/trace 1))))))))
 
 (deftest an-interrupted-thread-continues-to-write-to-a-file

@@ -48,7 +48,7 @@
         (is (= 2 code))
         (is (str/includes? err "only 10 of the 200 lines that were tried are in the format that fits best, combined. If that is the log's format, give --log-format combined;"))
         (is (str/includes? err "The first line that does not fit: \"no request 0\"\n")))
-      (testing "and does what it says"
+      (testing "and the option that the message names works"
         (let [{:keys [code err]} (run "wf" "--by" "status" "--log-format" "combined" path)]
           (is (= 1 code))
           (is (str/includes? err "300 malformed lines")))))))

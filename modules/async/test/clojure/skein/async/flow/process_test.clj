@@ -46,7 +46,7 @@
       (fn [g _ error]
         (flow/inject g [:p :in] [:x])
         (is (= 1 (await-port out)))
-        (testing "paused while it puts, then resumed so that the output's end throws, it knows its new state"
+        (testing "a process that is paused while it puts, and whose output throws once it is resumed, keeps its new state"
           (flow/pause g)
           (is (= :x (:last (::flow/state (eventually g paused?)))))
           (flow/resume g)
@@ -133,7 +133,7 @@
 ;;;; Interrupts: an executor that is shut down ends the processes that run on it
 
 (defn- interrupted-while
-  "Runs a process on an executor of its own, does `reach` to it, and shuts that down. Returns
+  "Runs a process on an executor of its own, calls `reach` with its flow, and shuts the executor down. Returns
   whether the process was told to stop and its thread has ended."
   [transform reach]
   (let [^ExecutorService exec (Executors/newCachedThreadPool)

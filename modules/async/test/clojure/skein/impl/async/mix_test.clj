@@ -56,7 +56,7 @@
            (a/>!! c 1)
            (let [first-out (a/<!! out)]
              (a/unmix m c)
-             (a/>!! d 2) ; read once the mix knows of the change, to which it gives no priority
+             (a/>!! d 2) ; leaves the mix time to see the change, which has no priority
              (let [second-out (a/<!! out)]
                (a/unmix-all m)
                (a/toggle m {d {}})

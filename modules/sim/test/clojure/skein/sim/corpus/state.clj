@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.corpus.state
-  "Programs whose bug is that two tasks change one state at a time."
+  "Programs whose bug is that two tasks change the same state at the same time."
   (:require
    [skein.async :as a :refer [<! <!! >! chan go]]
    [skein.sim.corpus.program :refer [expect program]]
