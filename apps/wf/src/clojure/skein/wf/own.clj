@@ -115,7 +115,7 @@
       {:name (str (or name (str "own-" (inc (long i))))), :key key, :value (or value (constantly 1)), :sum? (some? value)})
     :else
     (error/fail! :skein/bad-tally
-                 (str "a tally must be a function of a record, or a map with a function as its :key, and with :name and :value if you like, not " (error/preview tally))
+                 (str "a tally must be a function of a record, or a map with a function as its :key and perhaps a :name and a :value, not " (error/preview tally))
                  {:tally (error/preview tally)})))
 
 (defn- the-form
