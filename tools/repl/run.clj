@@ -38,8 +38,8 @@
     (fn interrupt [_]
       (case (first (swap-vals! state {:reads :reads, :runs :interrupted, :interrupted :interrupted}))
         :reads (do (say "\nCtrl-D ends the REPL.") (.interrupt thread))
-        :runs (do (.interrupt thread)
-                  (pause)
+        :runs (do (dotimes [_ 3] ; an interrupt is lost if it comes while `require` loads a file
+                    (when (= :interrupted @state) (.interrupt thread) (pause)))
                   (when (= :interrupted @state) (say "\nThe form does not react to its interrupt. Ctrl-C again ends the process.")))
         :interrupted (exit 130)))))
 

@@ -168,7 +168,7 @@
   reading the last of `n` does not run the next `n`. The bindings are those of this call. Throws
   :skein/bad-number, :skein/not-a-function and :skein/bad-collection."
   [n f coll & colls]
-  (batches (check/whole "n of fmap" n 1 Integer/MAX_VALUE) (calls-of f (cons coll colls))))
+  (batches (check/whole "n" n 1 Integer/MAX_VALUE) (calls-of f (cons coll colls))))
 
 (defn pmap
   "Returns a lazy seq of the results of `f` on the items at each position of `colls`. Calls run

@@ -56,6 +56,20 @@
       (.join thread)
       (is (str/includes? (str out) "=> [:fresh 2]")))))
 
+(deftest an-interrupt-that-is-lost-is-repeated
+  (let [state (atom :runs), begun (CountDownLatch. 1), lost (CountDownLatch. 1), ended (promise)
+        thread (Thread. ^Runnable (fn []
+                                    (.countDown begun)
+                                    (while (not (Thread/interrupted)) (Thread/onSpinWait)) ; as `require` does
+                                    (.countDown lost)
+                                    (deliver ended (try (Thread/sleep 60000) :slept (catch InterruptedException _ :interrupted)))))
+        ctrl-c (on-ctrl-c thread state (fn [_]) (fn pause [] (.await lost)))]
+    (within-deadline
+      (.start thread)
+      (.await begun)
+      (binding [*err* (StringWriter.)] (ctrl-c nil))
+      (is (= :interrupted @ended)))))
+
 (deftest a-second-ctrl-c-ends-the-process-and-none-does-at-the-prompt
   (let [state (atom :runs), exits (atom []), thread (Thread. ^Runnable (fn []))
         ctrl-c (on-ctrl-c thread state (fn [code] (swap! exits conj code)) (fn []))

@@ -126,7 +126,7 @@
     (catch Throwable t {:error t})))
 
 (defn- out-of-time [error delay-ms n thrown]
-  (ex-info (str "The deadline of " delay-ms " ms passed after " n " attempts.")
+  (ex-info (str "The deadline of " delay-ms " ms passed after " n (if (= 1 n) " attempt." " attempts."))
            {:skein/error error :delay-ms delay-ms :attempts n}
            thrown))
 
