@@ -152,8 +152,9 @@
                or :parked
   - :site      where it parks, or parked last: {:file :line :column :form :op :in-try}. For a block of Skein itself, such as a
                pipeline's, the file and line are those of the call in the program, and :column is -1
-  - :waits     if it is parked, `[{:op :take or :put, :channel id, :place from 1}]`, several for an alts!; {:op :foreign class}
-               for a port of another kind. If the thread under :on waits, also what it waits for, as in `threads`
+  - :waits     if it is parked, `[{:op :take or :put, :channel id, :place n}]`, several for an alts!. :place is the block's position,
+               from 1, among those that wait in the channel. For a port of another kind, {:op :take or :put, :foreign class-name}.
+               If the thread under :on waits, also what it waits for, as in `threads`
   - :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
   - :age-ms    how long ago it was made, or first seen
   - :runs      how many steps it has run
@@ -265,7 +266,7 @@
   - :take :put  from a block or thread to the channel in which it waits
   - :lock       from a thread to the one that holds the lock for which it waits
   - :makes      from a channel to the block or thread whose result it is
-  - :child      from a scope whose end something waits for, to each of its children
+  - :child      from the channel in which something waits for the end of a scope, to each child of that scope
   - :holds      from a block to a channel in its locals"
   ([] (graph (snapshot)))
   ([snapshot] (why/graph (check-snapshot snapshot))))

@@ -93,7 +93,7 @@
     (.note ^Simulation sim "note" nil (str/join " " xs))))
 
 (defn label
-  "Gives `x`, a port, an atom or what `go` returned, a name in stories. Returns `x`. Throws
+  "Gives `x` a name in stories. `x` is a port, an atom or what `go` returned. Returns `x`. Throws
   :skein/not-a-port."
   [x name]
   (check/that :skein/not-a-port "x of label" x
@@ -135,8 +135,8 @@
       (fault x))))
 
 (defn target
-  "Makes `x`, a scope, a port, a future or a thread, the target of the fault that `everywhere` injects.
-  Returns `x`."
+  "Makes `x` the target of the fault that `everywhere` injects. `x` is a scope, a port, a future or a
+  thread. Returns `x`."
   [x]
   (when-some [sim (Simulation/here)]
     (let [fault runs/*fault*]

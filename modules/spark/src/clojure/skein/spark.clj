@@ -31,7 +31,7 @@
 (defn connect
   "Returns a connection to a Spark cluster, to be closed when it is no longer needed; a JVM can have one at a time.
 
-  - master  string: \"spark://host:7077\", or \"local[4]\" for four threads of this process; or a SparkContext, which
+  - master  string such as \"spark://host:7077\", or \"local[4]\" for four threads of this process; or a SparkContext, which
             stays open when the connection is closed
   - opts:
     - :app   name of the application; by default \"skein\"

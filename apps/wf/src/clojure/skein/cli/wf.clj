@@ -130,8 +130,8 @@ conditions (all must hold; of a list, one value suffices; an option given again 
   --path REGEX         for the URL with its query string; --where path=REGEX for the URL without it.
                        W3C logs keep the query string apart: --where cs-uri-query=REGEX
   --where CONDITION    NAME=REGEX or NAME!=REGEX, for all that --by takes except browser os crawler
-                       country network; may be given several times, like --path. Not for time, bytes
-                       and duration (use --from, --to, --larger, --slower), nor for request
+                       country network. Of several --where and --path, all must hold. Not for time,
+                       bytes and duration (use --from, --to, --larger, --slower), nor for request
   --from, --to TIME    2025-03-30 or '2025-03-30 12:00' on the log's clock, 2025-03-30T12:00:00Z, or
                        2w, 7d, 24h, 90m ago; --to is inclusive (--since, --until: the same)
 

@@ -6,9 +6,9 @@
   * `source` returns the source for a value of any known type
   * `reading` returns a source for a function that reads one element at a time
 
-  There are three kinds of source. A Span can be reduced from any position to any other; it is the fastest, because several
+  There are four kinds of source. A Span can be reduced from any position to any other; it is the fastest, because several
   threads can read it at once. A Feed returns blocks of elements in order. An IReduceInit pushes its elements, and is folded
-  on one thread. `indexed` returns a Span for a function of an index."
+  on one thread. A Remote runs the fold elsewhere, such as on a cluster. `indexed` returns a Span for a function of an index."
   (:require
    [clojure.core.protocols :as protocols]
    [skein.impl.check :as check]
