@@ -66,23 +66,23 @@
   (graph/stop (flow "stop" g)))
 
 (defn pause
-  "Pauses all processes: they take no message and put none. Throws :skein/flow-not-running, as
-  do `resume`, `pause-proc`, `resume-proc`, `ping`, `ping-proc` and `inject`."
+  "Pauses all processes: they take no message and put none. Returns true. Throws
+  :skein/flow-not-running, as do `resume`, `pause-proc`, `resume-proc`, `ping`, `ping-proc` and `inject`."
   [g]
   (graph/command (flow "pause" g) ::all ::pause))
 
 (defn resume
-  "Resumes all processes."
+  "Resumes all processes. Returns true."
   [g]
   (graph/command (flow "resume" g) ::all ::resume))
 
 (defn pause-proc
-  "Pauses one process. Throws :skein/no-such-process."
+  "Pauses one process. Returns true. Throws :skein/no-such-process."
   [g pid]
   (graph/command (flow "pause-proc" g) pid ::pause))
 
 (defn resume-proc
-  "Resumes one process. Throws :skein/no-such-process."
+  "Resumes one process. Returns true. Throws :skein/no-such-process."
   [g pid]
   (graph/command (flow "resume-proc" g) pid ::resume))
 

@@ -24,7 +24,7 @@
   (let [g (flow/create-flow config)
         {:keys [report-chan error-chan]} (flow/start g)]
     (try
-      (flow/resume g)
+      (is (true? (flow/resume g)))
       (f g report-chan error-chan)
       (finally (flow/stop g)))))
 
@@ -133,7 +133,7 @@
       (flow/resume-proc g :c)
       (is (= [:running {:n 11 :pid :c :changes [::flow/resume]} 1]
              ((juxt ::flow/status ::flow/state ::flow/count) (eventually g :c #(= 1 (::flow/count %))))))
-      (flow/pause-proc g :c)
+      (is (true? (flow/pause-proc g :c)))
       (flow/pause-proc g :c)
       (is (= [::flow/resume ::flow/pause] (:changes (::flow/state (eventually g :c #(= :paused (::flow/status %))))))
           "pausing what is paused changes nothing")

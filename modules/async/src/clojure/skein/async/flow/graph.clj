@@ -207,7 +207,7 @@
   "A flow, started or not. Its operations are documented in skein.async.flow."
   (start [flow] "See `skein.async.flow/start`.")
   (stop [flow] "See `skein.async.flow/stop`.")
-  (command [flow to command] "Sends a command to the process `to`, or ::flow/all.")
+  (command [flow to command] "Sends a command to the process `to`, or ::flow/all. Returns true.")
   (ping [flow to timeout-ms] "Returns {pid answer} of those that answer in time.")
   (inject [flow coord msgs] "See `skein.async.flow/inject`."))
 
@@ -281,7 +281,7 @@
       (command [_ to command]
         (check-pid plan to)
         (send-command (running run) a/put! to {::flow/command command})
-        nil)
+        true)
       (ping [_ to timeout-ms]
         (check-pid plan to)
         (ping-flow (running run) to timeout-ms))
