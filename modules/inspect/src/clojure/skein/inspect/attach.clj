@@ -27,21 +27,39 @@
   [pid why]
   (error/fail! :skein/not-inspectable (str "Process " pid " can't be inspected: " why) {:pid pid}))
 
+(defn- status
+  "Returns what the system says of the process under `field`, or nil. Only Linux says so."
+  [pid field]
+  (let [file (io/file "/proc" pid "status")
+        ;; Not by slurp, which asks for the file's size; that fails in /proc.
+        lines (try (Files/readAllLines (.toPath file) StandardCharsets/ISO_8859_1)
+                   (catch IOException _))]
+    (some (fn value [line] (second (re-matches (re-pattern (str field ":\\s*(\\w+).*")) line))) lines)))
+
 (defn- ends-when-attached?
   "Returns whether an attempt to attach would end the process. A JDK before 24 sends the signal QUIT (3) to any process. A process
   that is not a JVM may not catch it, and then ends. Returns false if the system does not say which signals the process catches."
   [pid]
-  (let [status (io/file "/proc" pid "status")
-        ;; Not by slurp, which asks for the file's size; that fails in /proc.
-        lines (when (.canRead status) (Files/readAllLines (.toPath status) StandardCharsets/ISO_8859_1))
-        caught (some (fn caught [line] (second (re-matches #"SigCgt:\s*([0-9a-f]+)" line))) lines)]
+  (let [caught (status pid "SigCgt")]
     (and (some? caught) (not (bit-test (Long/parseUnsignedLong caught 16) 2)))))
 
 (defn- no-jvm! [pid]
   (fail! pid "it is not a JVM, or it forbids tools to attach (-XX:+DisableAttachMechanism)."))
 
 (defn- exists? [pid]
-  (if-some [n (parse-long pid)] (.isPresent (java.lang.ProcessHandle/of (long n))) false))
+  (let [n (parse-long pid)]
+    (and (some? n)
+         (.isPresent (java.lang.ProcessHandle/of (long n)))
+         (not= "Z" (status pid "State"))))) ; it has ended, but its parent has not asked for its exit code
+
+(defn refused!
+  "Throws :skein/not-inspectable, with `why` unless the process ends within a second: then that was the reason."
+  [pid why]
+  (loop [n 20]
+    (when (and (pos? n) (exists? pid))
+      (Thread/sleep 50)
+      (recur (dec n))))
+  (fail! pid (if (exists? pid) why "it ended meanwhile.")))
 
 (defn attached
   "Attaches to the process, and calls `f` with its VirtualMachine. Throws :skein/not-inspectable."
@@ -56,6 +74,11 @@
                       (str "the JVM can't attach to it (" (ex-message e) "). It must be a process of the same user.")
                       "there is no such process.")))))
 
+(defn- first-line
+  "Returns what jcmd has printed, without the line that has the process's number and without a stack trace."
+  [printed]
+  (first (remove (partial re-matches #"\d+:|\s*") (str/split-lines printed))))
+
 (defn jcmd
   "Runs a command of jcmd in the process, and returns what it prints. Throws :skein/not-inspectable."
   ^String [pid & command]
@@ -65,7 +88,7 @@
         ^Process process (try (.start (.redirectErrorStream (ProcessBuilder. command) true))
                               (catch IOException e (fail! pid (str "this needs jcmd of a JDK (" (ex-message e) ")."))))
         printed (slurp (.getInputStream process))]
-    (when-not (zero? (.waitFor process)) (fail! pid (str "its JVM refuses (" (str/trim printed) ").")))
+    (when-not (zero? (.waitFor process)) (refused! pid (str "its JVM refuses (" (first-line printed) ").")))
     printed))
 
 (defn on?

@@ -9,6 +9,7 @@
   A file has no times, and only those blocks that are parked or that a thread runs."
   {:no-doc true}
   (:require
+   [clojure.java.io :as io]
    [clojure.set :as set]
    [clojure.string :as str]
    [skein.impl.error :as error]
@@ -16,7 +17,7 @@
    [skein.inspect.snapshot :as snapshot])
   (:import
    (com.sun.management HotSpotDiagnosticMXBean)
-   (java.io IOException)
+   (java.io File IOException)
    (java.lang.management ManagementFactory)
    (java.nio.file Files Path)
    (java.nio.file.attribute FileAttribute)
@@ -311,21 +312,32 @@
          (catch OutOfMemoryError _
            (fail "it needs more memory than this JVM has; give it more, as in JAVA_OPTS=-Xmx4g.")))))
 
+(defn- delete-folder
+  "Deletes a folder with its files. A JVM that still writes there may add files meanwhile."
+  [^File folder]
+  (loop [n 100]
+    (run! (fn delete [^File file] (.delete file)) (.listFiles folder))
+    (when-not (or (.delete folder) (not (.exists folder)) (zero? n)) (recur (dec n)))))
+
 (defn in-temporary-file
   "Calls `write` with the path of a file that `write` must make, in a folder that only this user may enter. Then calls `read` with
-  that path, and returns its result. The file, which holds all values of the program, is always deleted."
+  that path, and returns its result. The file, which holds all values of the program, is always deleted, also if this process is
+  told to end meanwhile."
   [write read]
-  (let [^Path folder (try (Files/createTempDirectory "skein-heap" (make-array FileAttribute 0))
-                       (catch IOException e
-                         (error/fail! :skein/not-a-heap-file
-                                      (str "No heap file can be written: the temporary folder can't be used (" (ex-message e) ").") {})))
-        file (.resolve folder "heap.hprof")]
+  (let [folder (try (.toFile (Files/createTempDirectory "skein-heap" (make-array FileAttribute 0)))
+                    (catch IOException e
+                      (error/fail! :skein/not-a-heap-file
+                                   (str "No heap file can be written: the temporary folder can't be used (" (ex-message e) ").") {})))
+        file (str (io/file folder "heap.hprof"))
+        at-end (Thread. (fn at-end [] (delete-folder folder)))]
+    (.addShutdownHook (Runtime/getRuntime) at-end)
     (try
-      (write (str file))
-      (read (str file))
+      (write file)
+      (read file)
       (finally
-        (Files/deleteIfExists file)
-        (Files/deleteIfExists folder)))))
+        (delete-folder folder)
+        (try (.removeShutdownHook (Runtime/getRuntime) at-end)
+             (catch IllegalStateException _)))))) ; this process is ending
 
 (defn of-this-process
   "Returns the snapshot of a heap file of this process. Throws :skein/not-a-heap-file, as when the disk is full."

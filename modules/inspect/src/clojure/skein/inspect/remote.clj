@@ -187,8 +187,8 @@
     (fn write [path]
       (let [says (attach/jcmd pid "GC.heap_dump" "-all" (str \" path \"))]
         (when-not (str/includes? says "file created")
-          (fail! pid (str "it can't write its heap to " path " (" (last (str/split-lines says)) "). If the process is another user's, run the command as that user. "
-                          "JAVA_OPTS=-Djava.io.tmpdir=FOLDER names another folder.")))))
+          (attach/refused! pid (str "it can't write its heap to " path " (" (last (str/split-lines says)) "). If the process is another user's, run the command as that user. "
+                                    "JAVA_OPTS=-Djava.io.tmpdir=FOLDER names another folder.")))))
     (fn read-it [path]
       (-> (heap/read-heap path)
           (assoc :heap (str "a heap file of process " pid))

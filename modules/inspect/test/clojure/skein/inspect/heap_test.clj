@@ -164,6 +164,26 @@
       (is (re-find #"^No heap file can be written: the temporary folder can't be used \(/no/such/folder" (.readLine (lines-of process))))
       (finally (.destroy process)))))
 
+(deftest a-heap-file-that-is-broken-off-is-deleted
+  (let [folder (volatile! nil)
+        parts (fn parts [path] (vreset! folder (.getParentFile (io/file path))) (spit path "x") (spit (str path ".p0") "x") (throw (ex-info "It ended." {})))]
+    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"It ended" (heap/in-temporary-file parts identity)))
+    (is (not (.exists ^File @folder))))
+  (doseq [step [:write :read]]
+    (let [program (list 'do '(require 'skein.inspect.heap)
+                        (list 'let ['wait '(fn [path] (spit path "x") (println path) (read-line))]
+                              (if (= :write step)
+                                '(skein.inspect.heap/in-temporary-file wait identity)
+                                '(skein.inspect.heap/in-temporary-file identity wait))))
+          process (start class-path program [])]
+      (try
+        (let [file (io/file (.readLine (lines-of process)))]
+          (is (.exists file))
+          (.destroy process) ; by SIGTERM
+          (.waitFor process)
+          (is (not (.exists (.getParentFile file))) step))
+        (finally (.destroy process))))))
+
 (deftest heap-of-a-program-without-skein
   (let [process (start class-path '(do (println "up") (read-line)) []), pid (str (.pid process))]
     (try
