@@ -44,7 +44,7 @@
     (and (some? caught) (not (bit-test (Long/parseUnsignedLong caught 16) 2)))))
 
 (defn- no-jvm! [pid]
-  (fail! pid "it is not a JVM, or it forbids tools to attach (-XX:+DisableAttachMechanism)."))
+  (fail! pid "it is not a JVM, it does not answer, or it forbids tools to attach (-XX:+DisableAttachMechanism)."))
 
 (defn- exists? [pid]
   (let [n (parse-long pid)]
@@ -65,6 +65,8 @@
   "Attaches to the process, and calls `f` with its VirtualMachine. Throws :skein/not-inspectable."
   [^String pid f]
   (when (ends-when-attached? pid) (no-jvm! pid))
+  (when (= "T" (status pid "State"))
+    (fail! pid (str "it is stopped, so it does not answer. kill -CONT " pid " lets it go on.")))
   (try (let [vm (VirtualMachine/attach pid)]
          (try (f vm) (finally (.detach vm))))
        (catch AttachNotSupportedException _ (no-jvm! pid))

@@ -6,6 +6,7 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.inspect :as inspect]
+   [skein.inspect.attach :as attach]
    [skein.inspect.cli :as cli]
    [skein.inspect.process :refer [class-path lines-of run start without-inspect]]
    [skein.inspect.remote :as remote])
@@ -224,10 +225,25 @@
   (let [process (.start (ProcessBuilder. ^java.util.List (list "cat")))
         pid (str (.pid process))]
     (try
-      (is (= [1 "" (str "skein: Process " pid " can't be inspected: it is not a JVM, or it forbids tools to attach (-XX:+DisableAttachMechanism).\n")]
+      (is (= [1 "" (str "skein: Process " pid " can't be inspected: it is not a JVM, it does not answer, or it forbids tools to attach (-XX:+DisableAttachMechanism).\n")]
              (run "ps" pid)))
       (is (.isAlive process) "it is left alone")
       (finally (.destroy process)))))
+
+(deftest a-stopped-process-is-said-to-be-stopped
+  (when (.exists (File. "/proc/self/status"))
+    (let [process (start without-inspect '(do (println "up") (read-line)) [])
+          pid (str (.pid process))
+          signal (fn signal [option] (.waitFor (.start (ProcessBuilder. ^java.util.List (list "sh" "-c" (str "kill " option " " pid))))))]
+      (try
+        (is (= "up" (.readLine (lines-of process))))
+        (signal "-STOP")
+        (is (eventually #(= "T" (@#'attach/status pid "State"))) "it stops soon after")
+        (is (= [1 "" (str "skein: Process " pid " can't be inspected: it is stopped, so it does not answer. kill -CONT " pid " lets it go on.\n")]
+               (run "ps" pid)))
+        (signal "-CONT")
+        (is (= 0 (first (run "ps" pid "--heap"))))
+        (finally (.destroyForcibly process))))))
 
 (def ^:private older
   "A process with the bean of an older version, which lacks most operations; it gives version 2 when a line comes in."
