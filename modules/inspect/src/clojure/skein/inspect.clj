@@ -107,7 +107,8 @@
                 :groups `[{:blocks [id] :says text}]`}. The blocks of a group waited for one another when :prove of `deadlocks`
                 found them
 
-  The snapshot of a heap file, see `read-heap`, also has :heap, the path. If nothing can be proven, :unproven is the reason.
+  The snapshot of a heap file, see `read-heap`, also has :heap, the path. If nothing can be proven, :unproven is the reason. If the
+  JVM is older than JDK 19, :old-jvm? is true.
   The functions below take a snapshot if they are called without one. Throws :skein/inspect-off."
   []
   (check-on)

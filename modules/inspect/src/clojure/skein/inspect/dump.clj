@@ -160,7 +160,7 @@
     (when unproven (line! out unproven))
     (when (pos? (long (or elsewhere 0)))
       (line! out (words/counted elsewhere "other thread" [" waits" " wait"])
-             "; jcmd PID Thread.dump_to_file \"$PWD/threads.txt\" writes where."))
+             "; " (words/thread-list snapshot) " shows where."))
     (doseq [[rank says] (findings snapshot)]
       (line! out)
       (line! out (str/upper-case (name rank)) "  " says))

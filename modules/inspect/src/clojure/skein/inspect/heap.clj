@@ -97,12 +97,22 @@
   [^HeapFile h ^long t]
   (when (.hasField h t "timeout") (.field h t "state")))
 
+(defn- old?
+  "Returns whether the thread is of a JVM before JDK 19, which keeps the state of a platform thread in the thread itself."
+  [^HeapFile h ^long t]
+  (.hasField h t "threadStatus"))
+
+(defn- holder
+  "Returns the object that has the state of a platform thread."
+  ^long [^HeapFile h ^long t]
+  (if (old? h t) t (.field h t "holder")))
+
 (defn- without-limit?
   "Returns whether the thread waits without a time limit; false if that is not known."
   [^HeapFile h ^long t]
   (if (virtual? h t)
     (= parked (state-of h t))
-    (= 0x10 (bit-and 0x30 (.field h (.field h t "holder") "threadStatus")))))
+    (= 0x10 (bit-and 0x30 (.field h (holder h t) "threadStatus")))))
 
 (defn- waiting-threads
   "Returns {thread what-it-waits-in} for the threads that wait in a channel, or without a time limit in a latch."
@@ -123,7 +133,7 @@
   [^HeapFile h ^long t]
   (if (virtual? h t)
     (waiting (state-of h t))
-    (zero? (bit-and 4 (.field h (.field h t "holder") "threadStatus"))))) ; 4 is runnable
+    (zero? (bit-and 4 (.field h (holder h t) "threadStatus"))))) ; 4 is runnable
 
 (defn- elsewhere
   "Returns how many threads wait and are not among `shown`. Platform daemons don't count, because the JVM always has some, nor
@@ -132,7 +142,7 @@
   (let [shown (into #{} (map :tid) shown)
         counts? (fn counts? [t]
                   (or (virtual? h t)
-                      (let [holder (.field h t "holder")]
+                      (let [holder (holder h t)]
                         (and (pos? (.threadNumber h t)) (zero? (.field h holder "daemon")) (zero? (bit-and 0x400 (.field h holder "threadStatus")))))))]
     (count (filter (fn unshown? [t] (and (not (shown (.field h t "tid"))) (counts? t) (waits? h t))) threads))))
 
@@ -298,6 +308,7 @@
              :elsewhere (elsewhere h threads (concat waiting locked))
              :collected {:count (count gone) :blocks gone}}
       true (snapshot/with-lock-waits locked)
+      (some (partial old? h) threads) (assoc :old-jvm? true)
       (not (.hasClass h "skein.rt.Channel")) (assoc :unproven "The program has not loaded Skein, so there are no blocks and channels.")
       blind? (assoc :unproven "It lacks the stacks of virtual threads, as files of a JDK 21 do. So nothing is proven."))))
 

@@ -159,6 +159,11 @@
   [snapshot]
   (if (:heap snapshot) :stuck :collected))
 
+(defn thread-list
+  "Returns the command that lists all threads of the process."
+  [{:keys [old-jvm?]}]
+  (str "jcmd PID " (if old-jvm? "Thread.print" "Thread.dump_to_file \"$PWD/threads.txt\"")))
+
 (defn- awaits-collected?
   "Returns whether `party` waits for a result whose block the heap file does not have."
   [{:keys [channels blocks]} {:keys [waits]}]

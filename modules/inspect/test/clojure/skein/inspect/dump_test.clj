@@ -29,6 +29,11 @@
                 out :text)
     (is (= ["ERROR" "SUSPECTED"] (map second (re-seq #"(?m)^([A-Z]+)  " (str out)))))))
 
+(deftest other-threads-are-listed-by-a-command-that-the-jvm-has
+  (let [text (fn text [snapshot] (let [out (StringWriter.)] (dump/write (merge {:at-ms 0 :collected {:count 0} :elsewhere 2} snapshot) out :text) (str out)))]
+    (is (re-find #"\n2 other threads wait; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" shows where\.\n" (text {})))
+    (is (re-find #"\n2 other threads wait; jcmd PID Thread\.print shows where\.\n" (text {:old-jvm? true})))))
+
 (deftest thread-whose-number-is-not-known-has-no-number
   (let [out (StringWriter.)]
     (dump/write {:at-ms 0 :collected {:count 0}

@@ -119,7 +119,7 @@
     (is (re-find #"PROVEN  thread skein-worker\S*, .*, waits for a promise\. No running code" text)))
   (testing "threads that are not listed are counted"
     (is (= 1 (:elsewhere snapshot)))
-    (is (re-find #"\n1 other thread waits; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" writes where\.\n" text)))
+    (is (re-find #"\n1 other thread waits; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" shows where\.\n" text)))
   (testing "stuck blocks are listed by place"
     (is (re-find #"\n    1  stuck    NO_SOURCE_FILE:1 \(alts! \[x y\]\)\n       go-\d+ waits for chan-\d+ or for chan-\d+\n" text)))
   (testing "unservable takes are counted"
