@@ -99,8 +99,8 @@
   - :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
   - :timers     how many timeouts have neither fired nor been closed
   - :memory     the heap in MB, with its garbage: {:used :max}
-  - :elsewhere  how many waiting threads are not in :threads, not counting platform daemons; only from heap files. Heap files of a
-                JDK before 24 lack virtual threads
+  - :elsewhere  how many other threads wait in a call of the program, so not those of a pool that have no task; only from heap files.
+                Heap files of a JDK before 24 lack virtual threads
   - :starved    nil, or {:ms :threads} if no virtual thread has got a carrier thread for 5 s or more; :threads has those that hold
                 the carrier threads: {:name :tid :site}
   - :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024,

@@ -135,17 +135,6 @@
     (waiting (state-of h t))
     (zero? (bit-and 4 (.field h (holder h t) "threadStatus"))))) ; 4 is runnable
 
-(defn- elsewhere
-  "Returns how many threads wait and are not among `shown`. Platform daemons don't count, because the JVM always has some, nor
-  platform threads that wait for monitors, which `skein.inspect.attach/monitor-waits` shows. Virtual threads count if their state is known."
-  [^HeapFile h threads shown]
-  (let [shown (into #{} (map :tid) shown)
-        counts? (fn counts? [t]
-                  (or (virtual? h t)
-                      (let [holder (holder h t)]
-                        (and (pos? (.threadNumber h t)) (zero? (.field h holder "daemon")) (zero? (bit-and 0x400 (.field h holder "threadStatus")))))))]
-    (count (filter (fn unshown? [t] (and (not (shown (.field h t "tid"))) (counts? t) (waits? h t))) threads))))
-
 (defn- unseen-stacks?
   "Returns whether the file lacks stacks of virtual threads that have begun and not ended, since JDK 21 leaves them out: nothing can be
   proven then."
@@ -157,9 +146,18 @@
 (defn- place [^HeapFile h t]
   (when-some [^StackTraceElement e (first (remove (fn ours? [^StackTraceElement e]
                                                     (or (Failures/isMachinery (.getClassName e))
-                                                        (re-find #"^skein\.(async|scope|virtual)\$" (.getClassName e))))
+                                                        (re-find #"^(skein\.(async|scope|virtual)\$|skein\.inspect\.rt\.|com\.sun\.)" (.getClassName e))))
                                                   (.stack h t)))]
     {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
+
+(defn- elsewhere
+  "Returns how many threads wait in a call of the program and are not among `shown`. Idle threads of a pool and those of the JDK
+  don't count, nor platform threads that wait for monitors, which `skein.inspect.attach/monitor-waits` shows. Virtual threads
+  count if their state is known."
+  [^HeapFile h threads shown]
+  (let [shown (into #{} (map :tid) shown)
+        for-monitor? (fn for-monitor? [t] (and (not (virtual? h t)) (pos? (bit-and 0x400 (.field h (holder h t) "threadStatus")))))]
+    (count (filter (fn counts? [t] (and (waits? h t) (not (shown (.field h t "tid"))) (not (for-monitor? t)) (place h t))) threads))))
 
 (defn- latch
   "Returns what a thread waits for other than a channel: a promise of Clojure, or the name of a class."
@@ -297,15 +295,16 @@
         waiting (into [] (comp (map (partial thread h waits reach))
                                (filter (fn shown? [{:keys [stuck? waits]}] (or stuck? (:channel (first waits))))))
                       waiting)
-        locked (lock-waits h threads)]
+        locked (lock-waits h threads)
+        blocks (into [] (comp (remove stuck) (map block)) frames)]
     (cond-> {:skein/snapshot snapshot/version
              :heap path
              :at-ms (.millis h)
-             :blocks (into [] (comp (remove stuck) (map block)) frames)
+             :blocks blocks
              :threads waiting
              :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) unparked stuck (into #{} (map :id) scopes)) channels)
              :scopes scopes
-             :elsewhere (elsewhere h threads (concat waiting locked))
+             :elsewhere (elsewhere h threads (concat waiting locked (keep :on blocks)))
              :collected {:count (count gone) :blocks gone}}
       true (snapshot/with-lock-waits locked)
       (some (partial old? h) threads) (assoc :old-jvm? true)

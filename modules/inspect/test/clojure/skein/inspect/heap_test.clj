@@ -118,8 +118,8 @@
   (testing "a wait for a promise is named so"
     (is (re-find #"PROVEN  thread skein-worker\S*, .*, waits for a promise\. No running code" text)))
   (testing "threads that are not listed are counted"
-    (is (= 1 (:elsewhere snapshot)))
-    (is (re-find #"\n1 other thread waits; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" shows where\.\n" text)))
+    (is (= 2 (:elsewhere snapshot)) "one sleeps, one waits with a time limit")
+    (is (re-find #"\n2 other threads wait; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" shows where\.\n" text)))
   (testing "stuck blocks are listed by place"
     (is (re-find #"\n    1  stuck    NO_SOURCE_FILE:1 \(alts! \[x y\]\)\n       go-\d+ waits for chan-\d+ or for chan-\d+\n" text)))
   (testing "unservable takes are counted"
@@ -193,18 +193,34 @@
         (is (str/includes? out "\nThe program has not loaded Skein, so there are no blocks and channels.\n")))
       (finally (.destroy process)))))
 
-(deftest platform-threads-that-are-not-shown-are-counted
+(deftest other-threads-that-wait-are-counted
   (let [program '(do
                    (require '[skein.async :as a])
-                   (def permits (java.util.concurrent.Semaphore. 0))
-                   (let [waits (doto (Thread. (fn [] (.acquire ^java.util.concurrent.Semaphore permits))) .start)]
-                     (while (not= Thread$State/WAITING (.getState waits)) (Thread/onSpinWait))
-                     (println "hung")
-                     (while true (Thread/onSpinWait))))
+                   (import '(java.util.concurrent CompletableFuture CountDownLatch Executors Semaphore) '(java.net ServerSocket Socket))
+                   (def permits (Semaphore. 0))
+                   (def server (ServerSocket. 0))
+                   (def entered (CountDownLatch. 2))
+                   (def pool (Executors/newFixedThreadPool 2)) ; one thread in a task, the other idle
+                   (.get (.submit pool ^Callable (fn [] :done)))
+                   (.submit pool ^Callable (fn [] (.countDown entered) (.acquire permits)))
+                   (def reply (a/go (with-open [s (Socket. "127.0.0.1" (.getLocalPort server))] ; its thread is shown with the block
+                                      (.countDown entered)
+                                      (.read (.getInputStream s)))))
+                   (def reads (Thread/startVirtualThread ; makes the JDK start virtual threads of its own
+                                (fn [] (with-open [s (Socket. "127.0.0.1" (.getLocalPort server))] (.read (.getInputStream s))))))
+                   (.await entered)
+                   (def waits [(doto (Thread. (fn [] (.acquire permits))) .start)
+                               reads])
+                   (while (not (every? (fn [^Thread t] (= Thread$State/WAITING (.getState t))) waits)) (Thread/onSpinWait))
+                   (while (< (.getQueueLength permits) 2) (Thread/onSpinWait))
+                   (println "hung")
+                   (while true (Thread/onSpinWait)))
         process (start without-inspect program []), pid (str (.pid process))]
     (try
       (is (= "hung" (.readLine (lines-of process))))
-      (is (re-find #"^0 blocks, 0 threads wait, .*\n.*\n1 other thread waits; jcmd PID Thread\.dump_to_file" (nth (run "ps" pid "--heap") 1)))
+      (let [[_ text] (run "ps" pid "--heap")]
+        (is (re-find #"^1 block, 0 threads wait, " text))
+        (is (= (if (< 23 (.feature (Runtime/version))) "3" "2") (second (re-find #"\n(\d+) other threads wait; jcmd \S+ Thread\.dump_to_file" text)))))
       (finally (.destroy process)))))
 
 (deftest heap-of-a-program-whose-scopes-never-end
