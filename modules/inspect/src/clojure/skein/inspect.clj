@@ -90,6 +90,7 @@
 (defn snapshot
   "Returns the blocks, threads and channels of this process as one map, all data:
 
+  - :pid        the number of the process
   - :at-ms      when the snapshot was taken, in ms since 1970
   - :blocks     the blocks that have not ended, see `blocks`
   - :threads    the threads that wait in a channel or for a lock, see `threads`
@@ -107,7 +108,7 @@
                 :groups `[{:blocks [id] :says text}]`}. The blocks of a group waited for one another when :prove of `deadlocks`
                 found them
 
-  The snapshot of a heap file, see `read-heap`, also has :heap, the path. If nothing can be proven, :unproven is the reason. If the
+  The snapshot of a heap file, see `read-heap`, also has :heap, the path, but no :pid. If nothing can be proven, :unproven is the reason. If the
   JVM is older than JDK 19, :old-jvm? is true.
   The functions below take a snapshot if they are called without one. Throws :skein/inspect-off."
   []

@@ -340,7 +340,7 @@
 
 (def ^:private more
   "What why says last if nobody is known."
-  " ./skein ps PID --heap may prove that nothing can. jcmd PID Thread.dump_to_file FILE lists all threads.")
+  " ./skein ps PID --heap may prove that nothing can. jcmd PID Thread.dump_to_file \"$PWD/threads.txt\" lists all threads.")
 
 (deftest why-follows-a-scope-to-its-children
   (let [snapshot (fn snapshot [& children]

@@ -156,7 +156,8 @@
            ", " (words/counted (count threads) "thread" [" waits" " wait"])
            (when-not heap (str ", " (words/counted (:count collected) "block") " collected")) ", at "
            (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
-    (when heap (line! out "A heap file alone shows no times, labels, uncaught exceptions, suspected cycles or waits for monitors. If the inspector of the process is on, ./skein ps PID shows them."))
+    (when heap (line! out "A heap file alone shows no times, labels, uncaught exceptions, suspected cycles or waits for monitors. If the inspector of the process is on, ./skein ps "
+                 (words/process snapshot) " shows them."))
     (when unproven (line! out unproven))
     (when (pos? (long (or elsewhere 0)))
       (line! out (words/counted elsewhere "other thread" [" waits" " wait"])

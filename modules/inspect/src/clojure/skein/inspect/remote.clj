@@ -191,7 +191,7 @@
                                     "JAVA_OPTS=-Djava.io.tmpdir=FOLDER names another folder.")))))
     (fn read-it [path]
       (-> (heap/read-heap path)
-          (assoc :heap (str "a heap file of process " pid))
+          (assoc :heap (str "a heap file of process " pid) :pid (parse-long pid))
           (snapshot/with-lock-waits (try (attach/monitor-waits pid)
                                          (catch ExceptionInfo _))))))) ; the process has ended
 

@@ -20,11 +20,12 @@
 
 (defn index
   "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :threads {tid thread} :scopes {id scope}
-  :holders {channel-id #{block-id}}}."
-  [{:keys [blocks channels threads scopes] :as snapshot}]
+  :holders {channel-id #{block-id}} :pid the number of the process or nil}."
+  [{:keys [blocks channels threads scopes pid] :as snapshot}]
   (or (let [{of ::of, index ::index} (meta snapshot)]
         (when (and of (identical? blocks (of 0)) (identical? channels (of 1))) index))
-      {:blocks (by-id blocks)
+      {:pid pid
+       :blocks (by-id blocks)
        :channels (by-id channels)
        :threads (into {} (map (juxt :tid identity)) threads)
        :scopes (by-id scopes)

@@ -394,6 +394,7 @@
         scopes (scopes/scopes placed cancellables)]
     (with-lock-waits
       {:skein/snapshot version
+       :pid (.pid (java.lang.ProcessHandle/current))
        :at-ms (System/currentTimeMillis)
        :blocks (mapv (partial block now seen views) asked)
        :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))

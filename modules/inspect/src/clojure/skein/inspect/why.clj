@@ -135,13 +135,14 @@
 
 (defn- with-pointer
   "Returns a report; where it ends at something that the snapshot does not show, with the commands that may show more."
-  [{:keys [heap]} {:keys [ends chain] :as report}]
+  [{:keys [heap] :as snapshot} {:keys [ends chain] :as report}]
   (let [{:keys [tid state stuck?]} (peek chain)
+        look (str " ./skein ps " (words/process snapshot) " --heap may ")
         more (cond
                (or heap stuck?) nil
-               (= :nobody ends) " ./skein ps PID --heap may prove that nothing can."
-               (and (= :moves ends) (or (and tid (#{:waiting :timed_waiting :blocked} state)) (words/blocked? (peek chain)))) " ./skein ps PID --heap may show for what.")]
-    (cond-> report more (update :says str more " jcmd PID Thread.dump_to_file FILE lists all threads."))))
+               (= :nobody ends) (str look "prove that nothing can.")
+               (and (= :moves ends) (or (and tid (#{:waiting :timed_waiting :blocked} state)) (words/blocked? (peek chain)))) (str look "show for what."))]
+    (cond-> report more (update :says str more " " (words/thread-list snapshot) " lists all threads."))))
 
 (defn- of-any [snapshot x]
   (let [ix (index snapshot)

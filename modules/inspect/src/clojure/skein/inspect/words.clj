@@ -159,10 +159,15 @@
   [snapshot]
   (if (:heap snapshot) :stuck :collected))
 
+(defn process
+  "Returns the number of the process of a snapshot or index. If it is not known, as for a heap file, returns \"PID\"."
+  [{:keys [pid]}]
+  (str (or pid "PID")))
+
 (defn thread-list
   "Returns the command that lists all threads of the process."
-  [{:keys [old-jvm?]}]
-  (str "jcmd PID " (if old-jvm? "Thread.print" "Thread.dump_to_file \"$PWD/threads.txt\"")))
+  [{:keys [old-jvm?] :as snapshot}]
+  (str "jcmd " (process snapshot) " " (if old-jvm? "Thread.print" "Thread.dump_to_file \"$PWD/threads.txt\"")))
 
 (defn- awaits-collected?
   "Returns whether `party` waits for a result whose block the heap file does not have."
@@ -176,7 +181,7 @@
   [ix party]
   (str "No running code can reach that, so it waits for ever."
        (when (awaits-collected? ix party)
-         (str " The block of that result was collected earlier. If the inspector was on then, ./skein ps PID names it. If not, call"
+         (str " The block of that result was collected earlier. If the inspector was on then, ./skein ps " (process ix) " names it. If not, call"
               " skein.inspect/start! at the start of the program, and run ./skein ps PID when it hangs again."))
        (some->> (seq (shape/children ix party)) of-children (str " "))))
 

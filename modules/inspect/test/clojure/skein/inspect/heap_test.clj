@@ -119,7 +119,7 @@
     (is (re-find #"PROVEN  thread skein-worker\S*, .*, waits for a promise\. No running code" text)))
   (testing "threads that are not listed are counted"
     (is (= 2 (:elsewhere snapshot)) "one sleeps, one waits with a time limit")
-    (is (re-find #"\n2 other threads wait; jcmd PID Thread\.dump_to_file \"\$PWD/threads\.txt\" shows where\.\n" text)))
+    (is (re-find #"\n2 other threads wait; jcmd \d+ Thread\.dump_to_file \"\$PWD/threads\.txt\" shows where\.\n" text)))
   (testing "stuck blocks are listed by place"
     (is (re-find #"\n    1  stuck    NO_SOURCE_FILE:1 \(alts! \[x y\]\)\n       go-\d+ waits for chan-\d+ or for chan-\d+\n" text)))
   (testing "unservable takes are counted"
@@ -147,6 +147,7 @@
             snapshot (inspect/read-dump (str edn))
             [_ text] (run "ps" (str edn))]
         (is (= 0 code))
+        (is (= (parse-long pid) (:pid snapshot)))
         (is (re-find #"^skein: process \d+ is paused while it writes its heap, up to \d+ MB\.\n$" err))
         (if stacks?
           (check-proofs edn text snapshot)

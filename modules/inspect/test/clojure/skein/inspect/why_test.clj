@@ -64,7 +64,7 @@
         waits (go (<! out))
         {:keys [says ends]} (watched/eventually #(let [w (inspect/why waits)] (when (re-find #"runs, at why_test" (:says w)) w)))]
     (is (= :nobody ends))
-    (is (re-find #"\. Judging by their locals, no parked block could end that\. 1 other block runs, at why_test\.clj[^.]*\. The inspector does not see its locals, so it could end any of these waits\. Code that .*, still may\. \./skein ps PID --heap may prove"
+    (is (re-find #"\. Judging by their locals, no parked block could end that\. 1 other block runs, at why_test\.clj[^.]*\. The inspector does not see its locals, so it could end any of these waits\. Code that .*, still may\. \./skein ps \d+ --heap may prove"
                  says))
     (let [says (:says (inspect/why (update (inspect/snapshot) :blocks conj {:id 1 :state :parked :holds (vec (keep (comp :channel first :waits) (inspect/blocks)))})
                                    waits))]
@@ -89,7 +89,7 @@
         ports [(a/thread (.await gate) 1) (a/io-thread (<!! c))]
         waits (mapv (fn wait [port] (go (<! port))) ports)
         said (fn said [port pattern] (is (watched/eventually #(re-find pattern (:says (inspect/why port))))))]
-    (said (waits 0) #" for the result of thread async-mixed-\d+\. thread async-mixed-\d+, why_test\.clj:\d+ [^,]*, is waiting\. \./skein ps PID --heap may show for what\. jcmd PID")
+    (said (waits 0) #" for the result of thread async-mixed-\d+\. thread async-mixed-\d+, why_test\.clj:\d+ [^,]*, is waiting\. \./skein ps \d+ --heap may show for what\. jcmd \d+ Thread")
     (said (waits 1) #" for the result of (thread \d+)\. \1, why_test\.clj:\d+ [^,]*, has waited \d\.\d s for chan-\d+\. Judging")
     (is (some (fn made [[_ [to] what]] (= [:thread :makes] [to what])) (:edges (inspect/graph))))
     (.countDown gate)

@@ -57,7 +57,7 @@
          :unproven (or unproven
                        (when (:was-off? snapshot)
                          (str "The inspector of this process was off until this console started. It sees a block after the block's next step; "
-                              "./skein ps PID --heap and heap files show older ones too.")))
+                              "./skein ps " (words/process snapshot) " --heap and heap files show older ones too.")))
          :findings (vec (take 8 findings))
          :more (max 0 (- (count findings) 8))
          :oldest (mapv (fn shown [p] {:says (words/says index p) :since (:since-ms p) :block (:id p)})
