@@ -59,7 +59,8 @@ collector of the process first.")
   [pid prove]
   (when-not (attach/on? pid)
     (when-not (attach/has-skein? pid)
-      (stop 1 (str "process " pid " has not loaded Skein, so there are no blocks and channels to show.")))
+      (stop 1 (str "process " pid " has not loaded Skein, so there are no blocks and channels to show. ./skein ps " pid
+                   " --heap may show threads that wait for ever for locks and promises.")))
     (stop 1 (str "the inspector of process " pid " is off, so it does not know what waits. The same command with --heap shows that now. "
                  "To see more the next time, call (skein.inspect/start!) at the start of the program.")))
   (let [snapshot (remote/snapshot-of pid prove)]

@@ -190,7 +190,8 @@
         pid (str (.pid process))]
     (try
       (is (= "up" (.readLine (lines-of process))))
-      (is (= [1 "" (str "skein: process " pid " has not loaded Skein, so there are no blocks and channels to show.\n")]
+      (is (= [1 "" (str "skein: process " pid " has not loaded Skein, so there are no blocks and channels to show. ./skein ps " pid
+                     " --heap may show threads that wait for ever for locks and promises.\n")]
              (run "ps" pid)))
       (finally (.destroy process)))))
 
