@@ -124,7 +124,8 @@
               (of-block snapshot ix id)
               (error/fail! :skein/no-such-block
                            (str "The snapshot shows no " (error/preview x) ". If there is a thread of that name, it runs, or waits for something other than a channel."
-                                (or (nearest snapshot x) " It shows nothing that waits."))
+                                (or (nearest snapshot x) " It shows nothing that waits.")
+                                (when (:heap snapshot) (str " " (words/thread-list snapshot) " lists all threads.")))
                            {:block (error/preview x)})))))
 
 (defn- index

@@ -221,6 +221,8 @@
       (is (= "hung" (.readLine (lines-of process))))
       (let [[_ text] (run "ps" pid "--heap")]
         (is (re-find #"^1 block, 0 threads wait, " text))
+        (is (re-find #"The snapshot shows no \"main\"\. .* jcmd \d+ Thread\.dump_to_file \"\$PWD/threads\.txt\" lists all threads\.\n$"
+                     (peek (run "why" pid "main" "--heap"))) "the next step")
         (is (= (if (< 23 (.feature (Runtime/version))) "3" "2") (second (re-find #"\n(\d+) other threads wait; jcmd \S+ Thread\.dump_to_file" text)))))
       (finally (.destroy process)))))
 
