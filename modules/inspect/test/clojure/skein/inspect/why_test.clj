@@ -115,7 +115,7 @@
         snapshot (inspect/snapshot)]
     (is (= [:running :waiting] [(:state block) (:state (:on block))]))
     (is (re-find #"(?m)^    1  blocked  why_test\.clj" (with-out-str (inspect/dump snapshot *out* :text))))
-    (is (re-find #"^go-\d+, why_test\.clj:\d+ .*, blocks thread (skein-worker-\d+) outside of channels\. \./skein ps PID --heap may show for what\. "
+    (is (re-find #"^go-\d+, why_test\.clj:\d+ .*, blocks thread (skein-worker-\d+) outside of channels\. \./skein ps \d+ --heap may show for what\. "
                  (:says (inspect/why snapshot port))))
     (testing "by the name of its thread"
       (is (= (:says (inspect/why snapshot port)) (:says (inspect/why snapshot (:name (:on block)))))))
