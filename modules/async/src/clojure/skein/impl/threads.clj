@@ -36,7 +36,11 @@
 
 (defn- own-executor [workload]
   (when-some [factory (System/getProperty "clojure.core.async.executor-factory")]
-    ((requiring-resolve (symbol factory)) workload)))
+    (if-some [make (requiring-resolve (symbol factory))]
+      (make workload)
+      (error/fail! :skein/bad-option (str "The system property clojure.core.async.executor-factory names " factory ", but there is no such var. "
+                                          "Name a function of the workload, or remove the property.")
+                   {:factory factory}))))
 
 (defn- default-executor ^Executor [workload]
   (case workload

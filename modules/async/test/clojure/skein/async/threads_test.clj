@@ -60,6 +60,14 @@
       (is (= 1 (.get ^AtomicLong executors-made)))
       (finally (System/clearProperty property)))))
 
+(deftest a-factory-that-does-not-exist-is-refused
+  (let [property "clojure.core.async.executor-factory"]
+    (try
+      (System/setProperty property "skein.async.threads-test/no-such-var")
+      (is (thrown-with-msg? clojure.lang.ExceptionInfo #"executor-factory names skein.async.threads-test/no-such-var, but there is no such var"
+            (a/thread-call (fn []) ::not-made)))
+      (finally (System/clearProperty property)))))
+
 (deftest an-unknown-workload-is-refused
   (is (thrown-with-msg? IllegalArgumentException #"workload must be :mixed, :io or :compute, but is :cpu\."
         (a/thread-call (fn []) :cpu))))
