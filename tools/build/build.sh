@@ -111,7 +111,7 @@ alive() { # PROCESS-ID
 # The lock is a symbolic link to its owner's process id, so lock and owner are written atomically.
 lock() {
   mkdir -p "$state" 2>/dev/null && [ -w "$state" ] ||
-    fail "$root can't be written, but the project is not built, has changed since, or has its jars in a folder that you can't read. Copy it, or run ./skein wf --version once as a user who may write there."
+    fail "$root can't be written, but the project is not built, has changed since it was built, or has its jars in a folder that you can't read. Copy the project, or run ./skein wf --version once as a user who may write there."
   tries=0
   until ln -s "$$" "$state/lock" 2>/dev/null; do
     owner=$(readlink "$state/lock")

@@ -35,7 +35,7 @@
 
 ;;;; Names
 
-(def scopes-end "How the port is called that a task takes from until its scope has ended." "the end of a scope")
+(def scopes-end "The name of the port from which a task takes to wait for the end of its scope." "the end of a scope")
 
 (defn limiter
   "Returns the description of a concurrency limiter, {:name :limit}, or nil for all else."

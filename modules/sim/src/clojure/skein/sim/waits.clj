@@ -124,7 +124,7 @@
           (callbacks sim))))
 
 (def ^:private locks
-  "What a thread of the simulation, hardly one outside of it, must give back or end."
+  "Waits that only a thread of the simulation is likely to end."
   #{"a monitor" "a ReentrantLock" "a ReentrantReadWriteLock" "a Semaphore" "the end of a thread"})
 
 (defn foreign?

@@ -22,7 +22,7 @@ public final class CarrierWatch {
 
     private volatile boolean begun = true; // the last thread that was started has run
     private volatile int looks; // since it was started; written by the clock's thread
-    private long computed; // guarded by this; the carriers' processor time one second after it was started
+    private long computed; // guarded by this; the carriers' processor time one second after that thread was started
 
     /** Called by the clock. */
     void look() {

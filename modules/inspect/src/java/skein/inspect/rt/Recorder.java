@@ -146,7 +146,7 @@ public final class Recorder implements Probe {
 
     /**
      * Returns the events since {@code since}, as System.nanoTime, and the last begin and the last end of a step before
-     * that, for each block that lives or has events since then. Events of one thread are in order.
+     * that, for each block that lives or has events since then. The former are in order for each thread.
      */
     public List<Event> since(long since) {
         List<Event> events = new ArrayList<>();

@@ -109,7 +109,7 @@ public final class Encoder {
             return;
         }
         IPersistentMap meta = value instanceof IObj object && !(value instanceof Fn) ? object.meta() : null;
-        if (meta != null) meta = meta.without(MADE); // it was changed after the call that this records
+        if (meta != null) meta = meta.without(MADE); // the value was changed after the call that MADE records
         if (meta != null && meta.count() > 0) {
             out.tag(Tag.META);
             at(Keyword.intern("meta"), meta);
