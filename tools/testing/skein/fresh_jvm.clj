@@ -13,10 +13,11 @@
 
 (defn output
   "Returns what clojure.main prints to both outputs, in a new JVM with these options and the
-  class path of this one, for the arguments in `args`. If it does not end in time, returns what it has printed so far."
-  [options args]
+  class path of this one, for the arguments in `args`. If it does not end in time, returns what it has printed so far.
+  `before` is a command that gets the one of the JVM as its last arguments, and runs it."
+  [options args & {:keys [before]}]
   (let [java (str (System/getProperty "java.home") "/bin/java")
-        ^List command (concat [java] options ["-cp" (System/getProperty "java.class.path") "clojure.main"] args)
+        ^List command (concat before [java] options ["-cp" (System/getProperty "java.class.path") "clojure.main"] args)
         process (-> (ProcessBuilder. command) (.redirectErrorStream true) .start)
         end-it (fn end-it [] (when-not (.waitFor process max-minutes TimeUnit/MINUTES) (.destroyForcibly process)))]
     (doto (Thread. ^Runnable end-it "fresh-jvm") (.setDaemon true) (.start))

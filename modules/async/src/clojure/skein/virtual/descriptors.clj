@@ -31,7 +31,7 @@
 (defn- failure
   "Returns the exception that says what to change."
   [error thrown]
-  (let [{:keys [open limit] :as counts} (usage)]
+  (let [{:keys [open limit] :as counts} (try (usage) (catch Error _))] ; to count them needs another one
     (ex-info (str "The process ran out of file descriptors"
                   (when limit (str ": it has " open " of " limit))
                   ". Run fewer calls at once, with a smaller n for wmap, or raise the limit, with `ulimit -n`.")

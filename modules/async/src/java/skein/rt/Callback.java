@@ -16,7 +16,7 @@ public final class Callback extends Waiter implements Runnable {
         // unusable.
         Scheduler.workers();
         World.current();
-        Failures.last();
+        Failures.load();
     }
 
     private final IFn function; // null: the result is ignored

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import skein.rt.watch.Failures;
+
 /**
  * The result of a block: a channel for one value that closes when the block ends. It makes its buffer only
  * when no take waits for the value, and can hold the exception that ended the block.
@@ -10,6 +12,10 @@ public class Port extends Channel {
     public interface Watcher {
         /** The block ended with {@code value}, or by {@code thrown} if that is not null. Returns soon and does not throw. */
         void ended(Object value, Throwable thrown);
+    }
+
+    static {
+        Failures.load();
     }
 
     private Object block; // the inspector's entry for the block, or null; read by inspection, not synchronised

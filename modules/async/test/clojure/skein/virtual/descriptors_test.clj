@@ -2,6 +2,7 @@
 (ns skein.virtual.descriptors-test
   (:require
    [clojure.test :refer [deftest is]]
+   [skein.fresh-jvm :as fresh-jvm]
    [skein.virtual.descriptors :as descriptors])
   (:import
    (java.io IOException)
@@ -28,3 +29,29 @@
   (let [thrown (IOException. "no route to host")]
     (is (identical? thrown (try ((descriptors/explaining (fn [] (throw thrown)))) (catch Exception e e))))
     (is (= [[] [1] [1 2 3]] (let [f (descriptors/explaining vector)] [(f) (f 1) (f 1 2 3)])))))
+
+(defn- program
+  "Returns a program that uses up its file descriptors by `form`, as its first failure, frees them, and prints what the form has thrown.
+  The form calls (exhaust)."
+  [form]
+  (list 'do
+        '(require '[skein.async :as a] '[skein.scope :as s] '[skein.virtual :as v])
+        '(Thread/setDefaultUncaughtExceptionHandler (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _])))
+        '(def held (atom []))
+        '(defn exhaust [] (loop [] (swap! held conj (java.net.ServerSocket. 0)) (recur)))
+        (list 'def 'outcome (list 'future (list 'try form '(catch Throwable e (Throwable->map e)))))
+        '(deref outcome 10000 nil)
+        '(run! (fn [s] (.close s)) @held)
+        '(println (mapv :type (:via (deref outcome 10000 nil))))
+        '(System/exit 0)))
+
+(defn- first-failure [form]
+  (fresh-jvm/output [] ["-e" (pr-str (program form))] :before ["sh" "-c" "ulimit -n 300 && exec \"$@\"" "sh"]))
+
+(deftest a-first-failure-without-descriptors-arrives
+  (doseq [[form expected] {'(deref (v/future (exhaust))) "[java.util.concurrent.ExecutionException java.net.SocketException]"
+                           '(a/<?? (a/go (exhaust))) "[java.net.SocketException]"
+                           '(a/<?? (a/thread (exhaust))) "[java.net.SocketException]"
+                           '(s/scope [sc] (s/fork sc (exhaust))) "[java.net.SocketException]"
+                           '(doall (v/wmap 2 (fn [_] (exhaust)) [1])) "[clojure.lang.ExceptionInfo java.net.SocketException]"}]
+    (is (= expected (first-failure form)) (pr-str form))))

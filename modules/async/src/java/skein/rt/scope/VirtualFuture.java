@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import skein.rt.World;
 import skein.rt.watch.Failure;
+import skein.rt.watch.Failures;
 
 /**
  * The future of a function that a virtual thread calls, with the bindings of the code that made it. Cancelling it interrupts
@@ -21,6 +22,10 @@ import skein.rt.watch.Failure;
 public class VirtualFuture extends CompletableFuture<Object> implements IPending, Runnable {
     private static final ThreadFactory THREADS =
             Thread.ofVirtual().name("skein-virtual").factory();
+
+    static {
+        Failures.load();
+    }
 
     private IFn function; // written before the thread starts, afterwards by that thread only
     private Object bindings; // likewise; a Var binding frame
@@ -107,11 +112,14 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
 
     void fail(Throwable thrown) {
         if (isDone()) return; // cancelled: nobody waits for the function's end
-        if (!hasStage) {
-            failure = Failure.of(this, thrown);
-            if (hasStage) observe(); // a stage was added meanwhile, and did not see the failure
+        try {
+            if (!hasStage) {
+                failure = Failure.of(this, thrown);
+                if (hasStage) observe(); // a stage was added meanwhile, and did not see the failure
+            }
+        } finally { // whatever happens, code may wait for the end
+            if (!completeExceptionally(thrown)) observe(); // it has just been cancelled
         }
-        if (!completeExceptionally(thrown)) observe(); // it has just been cancelled
     }
 
     /** Cancels the future, and interrupts the thread if {@code mayInterrupt}. */

@@ -33,7 +33,7 @@ import skein.rt.Waiter;
  */
 final class AsyncTrace {
     /** Where the added frames go: into the stack trace, into a suppressed exception, or nowhere. */
-    private enum Place {
+    enum Place {
         APPEND,
         SUPPRESSED,
         OFF

@@ -15,7 +15,7 @@ import skein.rt.schedule.Scheduler;
  */
 public final class Failure implements Runnable {
     /** Loaded, with its cleaner's thread, when the first failure is kept. */
-    private static final class Reports {
+    static final class Reports {
         static final Cleaner CLEANER = Cleaner.create();
         private static final long LONGEST_REPORT_MS = 5000;
         static final Set<Failure> WITH_CARRIERS = ConcurrentHashMap.newKeySet();

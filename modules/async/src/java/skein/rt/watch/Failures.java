@@ -36,7 +36,25 @@ public final class Failures {
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     private static boolean any; // a hint: set before a failure closes the first port, read by takers of nil
 
+    // A class that is first needed when the process can open no more files, or has no stack left, stays unusable.
+    private static final Class<?>[] LOADED = {
+        Failure.class,
+        Failure.Reports.class,
+        Told.class,
+        Uncaught.class,
+        AsyncTrace.class,
+        AsyncTrace.Place.class,
+        AsyncStack.class,
+        Trail.class,
+        Trail.Told.class,
+        Sites.class,
+        Sites.Site.class
+    };
+
     private Failures() {}
+
+    /** Loads the classes that a failure needs. */
+    public static void load() {}
 
     /** A block is about to end by {@code thrown}; blocks that wait for its value will get nil. */
     public static void failed(Frame frame, Throwable thrown) {

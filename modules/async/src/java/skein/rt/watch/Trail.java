@@ -12,7 +12,7 @@ import java.lang.ref.WeakReference;
  */
 public final class Trail {
     /** A report of an exception without a stack trace; reports are numbered in the order in which they were made. */
-    private record Told(WeakReference<Throwable> thrown, int number) {}
+    record Told(WeakReference<Throwable> thrown, int number) {}
 
     private static final ThreadLocal<Told> LAST_BARE = new ThreadLocal<>();
     private static volatile int bareReports; // written under the class's lock
