@@ -36,6 +36,7 @@
       "gives back" (str "gives back a permit of " (name-of on))
       "took" (if scope? "its scope has ended" (str "has got " (or value "nil") " from " (subject/port-names name-of on)))
       "was put" "its put is done"
+      "cancelled" "is cancelled"
       "chose" (str "has got " value)
       "read" (str "reads " (name-of on) " = " value)
       "write" (str "sets " (name-of on) " = " value)

@@ -32,9 +32,13 @@
 ;;;; Channels: a point before each operation of a thread, or of a block in the middle of a step
 
 (defn- refused
-  "Tells that the put on `port` that has returned `v` has failed, if so. Returns `v`."
+  "Tells that the put in an operation on `port`, or on one of several, has failed, if the value `v` says so. Returns `v`."
   [^Simulation sim what port v]
-  (when (and (false? v) (= "put" what)) (.note sim "failed" port "fails, as it is closed"))
+  (when (case what
+          "put" (false? v)
+          "alts" (let [[done chosen] v] (and (false? done) (some (fn put? [p] (and (vector? p) (identical? chosen (p 0)))) port)))
+          false)
+    (.note sim "failed" port "its put fails, as the channel is closed"))
   v)
 
 (defn- operation
@@ -45,7 +49,7 @@
       ([port]
        (if-some [^Simulation sim (Simulation/here)]
          (do (.point sim op what port nil)
-             (try (f port) (finally (.passed sim))))
+             (refused sim what port (try (f port) (finally (.passed sim)))))
          (f port)))
       ([port x]
        (if-some [^Simulation sim (Simulation/here)]
@@ -107,7 +111,7 @@
         (do (.point ^Simulation sim World/NONE "at" p nil)
             (let [v (f p x)]
               (tell sim "deliver" p x)
-              (when (nil? v) (.note ^Simulation sim "failed" p "too late"))
+              (when (nil? v) (.note ^Simulation sim "failed" p "it is too late"))
               v))
         (f p x)))))
 
@@ -230,8 +234,8 @@
      #'clojure.core/rand-nth drawn-nth
      #'clojure.core/shuffle drawn-order
      #'clojure.core/random-uuid drawn-uuid}
-    {#'a/poll! (partial trying "poll" nil? "gets nothing")
-     #'a/offer! (partial trying "offer" not "fails")
+    {#'a/poll! (partial trying "poll" nil? "its poll! gets nothing")
+     #'a/offer! (partial trying "offer" not "its offer! fails")
      #'clojure.core/compare-and-set! (partial pointed (fn [[_ new] set?] (if set? new ::unset)))}
     (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/vreset!] (repeat (partial pointed (fn [_ v] v))))
     (zipmap [#'clojure.core/swap-vals! #'clojure.core/reset-vals!] (repeat (partial pointed (fn [_ [_ new]] new))))))

@@ -55,13 +55,13 @@
                                   (a/poll! c)
                                   (throw (ex-info "end" {}))))]
     (is (= ["sets atom-1 = 1" "sets atom-1 = 5" "sets atom-1 = 6" "compare-and-set! of atom-1 fails"
-            "offer! chan-1 1" "offer! chan-1 2, fails" "poll! chan-1" "poll! chan-1, gets nothing"]
+            "offer! chan-1 1" "offer! chan-1 2, its offer! fails" "poll! chan-1" "poll! chan-1, its poll! gets nothing"]
            (map second (re-seq #"main  (.*?)  +story_test" text))))))
 
 (defn- steps
   "Returns what a story says that the task called `who` does."
   [who text]
-  (mapcat (fn [[_ actions]] (str/split actions #", (?!as )"))
+  (mapcat (fn [[_ actions]] (str/split actions #", (?!as the )"))
           (re-seq (re-pattern (str who "  (\\S.*?)(?:  +story_test|\n|$)")) text)))
 
 (deftest a-story-tells-what-a-block-has-got-not-what-it-does-next
@@ -77,15 +77,22 @@
 
 (deftest a-put-on-a-closed-channel-fails-in-the-story
   (let [failing (fn [f] (:text (sim/run (let [c (chan 1)] (a/close! c) (f c) (throw (ex-info "end" {}))))))]
-    (is (= ["close! chan-1" ">! chan-1 1" "fails, as it is closed"] (steps "main" (failing #(>!! % 1)))))
-    (is (= ["close! chan-1" ">! chan-1 1" "fails, as it is closed"] (steps "main" (failing #(a/put! % 1)))))
-    (is (= [">! chan-1 1" "fails, as it is closed" "ends"] (steps "go-1" (failing #(<!! (go (>! % 1)))))))
+    (is (= ["close! chan-1" ">! chan-1 1" "its put fails, as the channel is closed"] (steps "main" (failing #(>!! % 1)))))
+    (is (= ["close! chan-1" ">! chan-1 1" "its put fails, as the channel is closed"] (steps "main" (failing #(a/put! % 1)))))
+    (is (= [">! chan-1 1" "its put fails, as the channel is closed" "ends"] (steps "go-1" (failing #(<!! (go (>! % 1)))))))
+    (is (= ["close! chan-1" "alts! chan-1" "its put fails, as the channel is closed"] (steps "main" (failing #(a/alts!! [[% 1]])))))
     (testing "another task closes the channel first"
-      (is (re-find #"go-1 .*>! chan-1 1 .*\n.*go-2 .*close! chan-1.*\n.*go-1 +fails, as it is closed"
+      (is (re-find #"go-1 .*>! chan-1 1 .*\n.*go-2 .*close! chan-1.*\n.*go-1 +its put fails, as the channel is closed"
                    (message-of #(sim/check {:seed 1 :strategy [:delay 2]}
                                   (let [c (chan 1), n (atom 0), port (go (reset! n 1) (>! c 1))]
                                     (go (when (= 1 @n) (a/close! c)))
                                     (assert (<!! port))))))))))
+
+(deftest a-cancelled-take-has-got-nothing
+  (let [{:keys [text]} (sim/run (let [c (chan)]
+                                  (scope/scope [s] (scope/go s (try (<! c) (catch java.util.concurrent.CancellationException _))) (sim/settle) (scope/cancel! s))
+                                  (throw (ex-info "end" {}))))]
+    (is (= ["<! chan-1" "is cancelled"] (take 2 (steps "go-1" text))) text)))
 
 (deftest each-task-has-a-name-of-its-own
   (let [{:keys [text]} (sim/run (let [a (go (<! (go (<! (go 1))))), b (virtual/future (<!! (go 2)))]
@@ -116,6 +123,6 @@
                                   (scope/scope [s] (scope/cancel! s))
                                   (let [one (concurrency-limiter 1)] (with-permit one))
                                   (throw (ex-info "end" {}))))]
-    (is (= ["delivers 1" "delivers 2" "too late" "spawns thread-1" "cancels a future" "cancels a scope"
+    (is (= ["delivers 1" "delivers 2" "it is too late" "spawns thread-1" "cancels a future" "cancels a scope"
             "<! limiter-1" "gives back a permit of limiter-1"]
            (steps "main" text)))))

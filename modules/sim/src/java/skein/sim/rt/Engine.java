@@ -389,7 +389,7 @@ abstract class Engine extends World implements Executor {
         return true;
     }
 
-    private static final String REFUSED = "fails, as it is closed";
+    private static final String REFUSED = "its put fails, as the channel is closed";
     private static final String[] WORDS = {"none", "take", "put", "alts"};
 
     /**

@@ -8,6 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import skein.rt.Frame;
@@ -51,7 +52,11 @@ public final class Simulation extends Engine {
             wakes(t);
             tasks.enqueue(t);
         } else if (World.member(f) instanceof Task t && t.world() == this) {
-            if (trace.keeps() && t.operation() != NONE) noteOperation(DONE[t.operation()], t, print(World.incoming(f)));
+            if (trace.keeps() && t.operation() != NONE) {
+                Object value = World.incoming(f);
+                boolean cancelled = value instanceof CancellationException;
+                noteOperation(cancelled ? "cancelled" : DONE[t.operation()], t, print(value));
+            }
             wakes(t);
             tasks.enqueue(t);
         } else {

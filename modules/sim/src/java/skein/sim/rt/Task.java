@@ -92,8 +92,8 @@ public final class Task extends World.Member {
     @Override
     public String toString() {
         if (parent == null) return "main";
-        if (kind == parent.kind) return parent + "." + index;
         String name = kind.name().toLowerCase(Locale.ROOT) + "-" + index;
-        return parent.parent == null ? name : parent + "/" + name;
+        if (parent.parent == null) return name;
+        return kind == parent.kind ? parent + "." + index : parent + "/" + name;
     }
 }
