@@ -95,7 +95,7 @@
                                     (str "Process " pid " has " (quot (long used) 1000000) " MB in its heap, and would be paused for a minute or more. "
                                          "Use --large to write it anyway.")
                                     {:pid pid}))
-                     (told (str "Process " pid " is paused while it writes its heap, up to " (quot (long used) 1000000) " MB."))))
+                     (told (str "Process " pid " is paused while it writes its heap of " (quot (long used) 1000000) " MB to a file."))))
         paths (try (remote/paths-of pid) (catch ExceptionInfo _))] ; it has ended
     {:name (str "process " pid ", its heap")
      :live? false

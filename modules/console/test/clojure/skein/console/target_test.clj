@@ -123,7 +123,7 @@
         (is (not live?))
         (is (= (str "process " pid ", its heap") name))
         (is (= ["(a/<! c)"] (map (comp :form :site) (:blocks (look false)))))
-        (is (re-find #"is paused while it writes its heap, up to \d+ MB" (first @said)))
+        (is (re-find #"is paused while it writes its heap of \d+ MB to a file" (first @said)))
         (is (:was-off? (remote/snapshot-of pid false)) "its inspector was left alone"))
       (with-redefs [remote/heap-of (fn [_ told] (told 5000000000) (throw (AssertionError. "it was written")))]
         (is (= :skein/not-inspectable (try (target/target pid {:heap? true}) (catch ExceptionInfo e (:skein/error (ex-data e)))))))

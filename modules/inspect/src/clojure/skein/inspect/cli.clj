@@ -70,7 +70,7 @@ collector of the process first.")
     (dissoc snapshot :was-off?)))
 
 (defn- of-heap [pid]
-  (remote/heap-of pid (fn told [used] (warn "process " pid " is paused while it writes its heap, up to " (quot (long used) 1000000) " MB."))))
+  (remote/heap-of pid (fn told [used] (warn "process " pid " is paused while it writes its heap of " (quot (long used) 1000000) " MB to a file."))))
 
 (defn- snapshot-of
   "Returns the snapshot of a process or file."

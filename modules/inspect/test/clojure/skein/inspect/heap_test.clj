@@ -148,7 +148,7 @@
             [_ text] (run "ps" (str edn))]
         (is (= 0 code))
         (is (= (parse-long pid) (:pid snapshot)))
-        (is (re-find #"^skein: process \d+ is paused while it writes its heap, up to \d+ MB\.\n$" err))
+        (is (re-find #"^skein: process \d+ is paused while it writes its heap of \d+ MB to a file\.\n$" err))
         (if stacks?
           (check-proofs edn text snapshot)
           (do (is (re-find #"lacks the stacks of virtual threads, .* nothing is proven" text))
