@@ -125,7 +125,9 @@
             (let [[code out] (run "ps" pid "--heap")]
               (is (= 0 code))
               (is (re-find #"^2 blocks \(2 stuck\), 1 thread waits" out)))))
-        (is (= "" (subs (slurp log) (count before))) "it has loaded no class and collected nothing"))
+        (is (= [] (filter (fn foreign? [line] (or (re-find #"\[gc" line) (re-find #"skein\.inspect|\.agent\.|management|rmi" line)))
+                          (str/split-lines (subs (slurp log) (count before)))))
+            "it has collected nothing, and loaded no class of a tool; the runtime may load one of its own when it has nothing to do"))
       (finally (.destroy process) (.delete log)))))
 
 (deftest text-fits-the-screen
