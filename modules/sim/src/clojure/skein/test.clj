@@ -146,7 +146,7 @@
       (Thread/setDefaultUncaughtExceptionHandler
         (reify Thread$UncaughtExceptionHandler
           (uncaughtException [_ thread thrown]
-            (when-not (Failures/wasUncaught thrown) (Failures/uncaught thrown)) ; code may have taken it
+            (when-not (Failures/wasUncaught thrown) (Failures/uncaught thrown)) ; not twice: code may have taken it since
             (if default
               (.uncaughtException default thread thrown)
               (do (.print System/err (str "Exception in thread \"" (.getName thread) "\" "))

@@ -26,7 +26,7 @@
 (defn f "Is traced." [x] x)
 
 (def ^:private known
-  "Var -> function of an options map that calls it with nothing else to refuse, or that fails for another reason later."
+  "Var -> function that calls it with an options map. The other arguments are good, or are refused only after the options are checked."
   {#'a/alts! #(a/<?? (a/async (a/alts! [(a/go 1)] %)))
    #'a/alts!! #(a/alts!! [(a/go 1)] %)
    #'a/do-alts #(a/do-alts identity [(a/go 1)] %)

@@ -155,7 +155,7 @@
   [{:keys [lines malformed]}]
   (when (> (* 2 (long malformed)) (long lines))
     (str "more than half of the lines are malformed: " (units/grouped malformed) " of " (units/grouped lines)
-         "; is it a log of a web server, and is that its format? (--log-format names it, --malformed FILE writes those lines)")))
+         "; is it a log of a web server, and was it read in its own format? (--log-format names it, --malformed FILE writes those lines)")))
 
 (defn none-note
   "Returns a line on why no line was counted, or nil if some were. If a condition is on the time, the line says when the lines of the log

@@ -27,7 +27,7 @@
   {:replying-ms (:replying-ms options replying-ms)
    :requests (Semaphore. max-requests)
    :streams (Semaphore. max-streams)
-   :running (ConcurrentHashMap.) ; thread -> when it is interrupted, in ns; Long/MAX_VALUE ns from then is never
+   :running (ConcurrentHashMap.) ; thread -> when it is interrupted, in ns; for a stream between its events, in a year
    :reading (ConcurrentLinkedQueue.) ; the threads whose request has not come yet, oldest first
    :sweeper (atom nil)
    :wrong (atom {:since (System/nanoTime) :count 0})
