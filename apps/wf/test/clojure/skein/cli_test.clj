@@ -114,7 +114,9 @@
                  (err "--by" "router" (log-of "{\"ip\":\"192.0.2.1\",\"status\":200}"))))
     (is (re-find #"; if it is in later lines, name it: --log-format ltsv:router=router\n$" (err "--by" "router" (log-of "host:192.0.2.1\tstatus:200"))))
     (is (re-find #"; what follows in the lines after the fields of combined-and-more is not read: give the server's own format with --log-format\n$"
-                 (err "--by" "url" "--rank" "p95-time" (log-of "h - - [02/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"x\" 0.5 0.4"))))))
+                 (err "--by" "url" "--rank" "p95-time" (log-of "h - - [02/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"x\" 0.5 0.4"))))
+    (is (re-find #"did you mean ident\?.*; what follows in the lines after the fields of common-and-more is not read"
+                 (err "--by" "agent" (log-of "h - - [02/Mar/2025:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5 0.5"))))))
 
 (deftest files-given-twice-are-reported
   (let [path (sample-file)

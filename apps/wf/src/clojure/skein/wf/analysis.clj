@@ -73,7 +73,7 @@
                        near (spelling/nearest (into made have) missing)]
                    (str "the log has no " missing (if near (str "; did you mean " near "? It has ") "; it has ") (str/join ", " (sort have))
                         (when (seq made) (str ", and computed from these: " (str/join ", " made)))
-                        (when-not near (unread-part missing formats)))))
+                        (unread-part missing formats))))
                {:field missing, :fields (sort have)}))
 
 (defn check-fields!

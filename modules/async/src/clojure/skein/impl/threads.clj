@@ -36,7 +36,7 @@
 
 (defn- own-executor [workload]
   (when-some [factory (System/getProperty "clojure.core.async.executor-factory")]
-    (if-some [make (requiring-resolve (symbol factory))]
+    (if-some [make (try (requiring-resolve (symbol factory)) (catch java.io.FileNotFoundException _))]
       (make workload)
       (error/fail! :skein/bad-option (str "The system property clojure.core.async.executor-factory names " factory ", but there is no such var. "
                                           "Name a function of the workload, or remove the property.")

@@ -63,9 +63,10 @@
 (deftest a-factory-that-does-not-exist-is-refused
   (let [property "clojure.core.async.executor-factory"]
     (try
-      (System/setProperty property "skein.async.threads-test/no-such-var")
-      (is (thrown-with-msg? clojure.lang.ExceptionInfo #"executor-factory names skein.async.threads-test/no-such-var, but there is no such var"
-            (a/thread-call (fn []) ::not-made)))
+      (doseq [factory ["skein.async.threads-test/no-such-var" "no.such.namespace/f"]]
+        (System/setProperty property factory)
+        (is (thrown-with-msg? clojure.lang.ExceptionInfo (re-pattern (str "executor-factory names " factory ", but there is no such var"))
+              (a/thread-call (fn []) ::not-made))))
       (finally (System/clearProperty property)))))
 
 (deftest an-unknown-workload-is-refused
