@@ -10,8 +10,8 @@ import java.util.HexFormat;
 /**
  * A finished tally, in its canonical order: value descending, then key ascending, bytewise and unsigned.
  *
- * <p>A ranking is one value of the entries of a table, of those entries in which another value (or the same) has a bit of a mask.
- * The table must not change any more.
+ * <p>A ranking orders entries of a table by one of their values. It has the entries in which another value (or the same) has a bit
+ * of a mask. The table must not change any more.
  */
 public final class Ranking {
     /** A place in the ranking: the position of the entry, and the values that decide most comparisons. */

@@ -57,7 +57,7 @@ public final class Callback extends Waiter implements Runnable {
         else run();
     }
 
-    /** Runs it on a thread on which a scope is bound; blocks that the function starts must not join that scope. */
+    /** Runs it if a scope is bound on this thread: blocks that the function starts must not join that scope. */
     private void runOutsideOfScope() {
         Var.pushThreadBindings(RT.map(Region.CHILD, null));
         try {

@@ -5,8 +5,9 @@ package skein.fold.engine;
  * Chooses how many units one thread takes at a time. A block should take as long as all blocks before together, between {@link
  * #FIRST_BLOCK_NANOS} and {@link #BLOCK_NANOS}, at the last measured cost. One thread uses a pace; others may read the cost.
  *
- * <p>The first block has one unit, since its cost is unknown. The second has at most {@link #SECOND}, since the first unit may be
- * cheaper than most. Later blocks grow {@link #GROWTH}-fold at most. Towards the end they shrink, so that the rest can be shared.
+ * <p>The first block is the smallest that the source allows, since the cost is unknown. The second has at most {@link #SECOND} times
+ * as many units, since the first may be cheaper than most. Later blocks grow {@link #GROWTH}-fold at most. Towards the end they
+ * shrink, so that the rest can be shared.
  */
 final class Pace {
     /** How long a block should take at first. */
