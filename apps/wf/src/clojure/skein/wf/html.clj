@@ -101,7 +101,7 @@
   (str "<section id=" id (when (seq rows) (str " data-rows=" (count rows))) (when wide? " class=wide") " data-key=" id ">"))
 
 (defn- plot
-  "Returns plots of requests and bytes over the whole time, in steps that fit it: minutes of an hour, days of a year."
+  "Returns plots of requests and bytes over the whole time, in steps that fit it: minutes of an hour, weeks of a year."
   [{:keys [rows] :as tally} id wants]
   (when (seq rows)
     (let [[step rows] (timeline/coarse rows most-columns)

@@ -12,7 +12,8 @@ import skein.fold.files.Bytes;
  *
  * <p>An entry of the table holds, for each key, the values below. With a limit, only about as many keys are kept: when there are
  * twice as many, the smaller half goes. The possible loss is known for each key that is kept: its true value is
- * at least the value shown and at most {@link #ERROR} more, and no error exceeds the sum of all values divided by the limit.
+ * at least the value shown and at most {@link #ERROR} more. No error exceeds the sum of all values divided by the limit, or by the
+ * number of keys that are left, if registers or percentiles take so much memory that fewer are kept.
  *
  * <p>Source of the limit: Misra and Gries, "Finding repeated elements", 1982, merged as by Agarwal et al., "Mergeable
  * summaries", 2012. Differs: an entry keeps its count, and beside it what was subtracted before it came, so that a key
