@@ -51,7 +51,7 @@
          (recur (inc value#))))))
 
 (defn- differences
-  "The values that were accepted and received a different number of times, or more than once."
+  "Returns [value [accepted received]] of each value whose two counts differ or are above 1."
   [{:keys [^AtomicIntegerArray accepted ^AtomicIntegerArray received]}]
   (vec (for [value (range (.length accepted))
              :let [counts [(.get accepted value) (.get received value)]]

@@ -13,8 +13,8 @@
         (project/parts form)))
 
 (defn- keywords-at
-  "Returns the errors that `form` itself raises: in the first argument of fail!, of a check, or of a
-  function failure that makes one to be raised later, or under :skein/error in a map."
+  "Returns the errors that `form` itself raises: in the first argument of `fail!`, of a check, or of
+  a function called `failure`, which returns an exception; or under :skein/error in a map."
   [form]
   (cond
     (and (seq? form) (symbol? (first form)) (#{"fail!" "failure" "that" "instance"} (name (first form))))

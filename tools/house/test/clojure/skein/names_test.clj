@@ -12,7 +12,7 @@
 (def ^:private empty-words #{"core" "util" "utils" "misc" "helpers" "common"})
 
 (defn- namespace-faults
-  "Reports namespaces whose name does not name their subject, but says that others share it. The bridge has core.async's
+  "Reports namespaces whose name has a word that says nothing about their subject, such as util. The bridge has core.async's
   names."
   [file]
   (for [word (some-> (project/ns-name-of file) str (str/split #"[.-]"))

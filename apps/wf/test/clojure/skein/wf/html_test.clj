@@ -38,7 +38,7 @@
     (doseq [text ["<dd>10</dd>" "<dd>7</dd>" "<dd>2</dd>" "<dd class=bad>1</dd>" "<dd>2.0 KB</dd>" "time 1" "2 of 3" "none"
                   "2025-03-04 00:00:00 to 2025-03-05 00:00:00" "about 9,000" "each row may have up to 5 hits more"]]
       (is (str/includes? page text) text))
-    (testing "bars and columns are parts of the largest"
+    (testing "bars and columns have lengths in proportion to the largest"
       (is (= ["width=\"100.0%" "width=\"25.0%" "width=\"100.0%"] (re-seq #"width=\"[\d.]+%(?=\"/>)" page)))
       (is (= ["height=\"100.0%" "height=\"50.0%" "height=\"0.0%"] (re-seq #"height=\"[\d.]+%(?=\"><title)" page))))))
 

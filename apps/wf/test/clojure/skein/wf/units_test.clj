@@ -31,5 +31,5 @@
     (is (= {:skein/error :skein/bad-size, :size text}
            (try (units/parse-size text) (catch ExceptionInfo e (ex-data e)))))))
 
-(deftest an-error-of-one-hit-is-not-several
+(deftest an-error-of-one-hit-is-singular
   (is (= ["1 hit" "0 hits" "1 B"] [(units/missing {:rank "hits", :error 1}) (units/missing {:rank "mean", :error 0}) (units/missing {:rank "bytes", :error 1})])))

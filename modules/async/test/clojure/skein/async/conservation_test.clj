@@ -26,8 +26,8 @@
     2 (a/chan 7)
     3 (a/chan 3 (map identity))))
 
-;;; A world has the channels that are open, those that were open, and for each value, a number,
-;;; how often a put of it was accepted and how often the value came out.
+;;; A world has the channels that are open and those that were open. Values are numbers. For each value
+;;; the world has how often a put of it was accepted and how often the value came out.
 
 (defn- new-world [seed]
   (let [random (Random. seed) open (AtomicReferenceArray. (int open-channels))]

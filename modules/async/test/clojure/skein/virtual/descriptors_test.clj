@@ -31,8 +31,8 @@
     (is (= [[] [1] [1 2 3]] (let [f (descriptors/explaining vector)] [(f) (f 1) (f 1 2 3)])))))
 
 (defn- program
-  "Returns a program that uses up its file descriptors by `form`, as its first failure, frees them, and prints what the form has thrown.
-  The form calls (exhaust)."
+  "Returns a program whose `form` uses up its file descriptors, which is the first failure in the program. It then frees them,
+  and prints what the form has thrown. The form calls (exhaust)."
   [form]
   (list 'do
         '(require '[skein.async :as a] '[skein.scope :as s] '[skein.virtual :as v])

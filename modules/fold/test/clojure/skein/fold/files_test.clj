@@ -50,7 +50,7 @@
 (deftest longer-texts-are-found-whole
   (let [bytes (padded (.getBytes "ab--=-=--=c"))]
     (is (= [2 7 11] (for [at [0 3 8]] (Bytes/indexOf bytes (int at) (int 11) ^bytes (.getBytes "--=")))))
-    (is (= 9 (Bytes/indexOf bytes (int 3) (int 9) ^bytes (.getBytes "--="))) "it must end before the end")))
+    (is (= 9 (Bytes/indexOf bytes (int 3) (int 9) ^bytes (.getBytes "--="))) "a match must lie within the range")))
 
 (deftest loads-put-the-first-byte-lowest
   (let [bytes (padded [1 2 3])]

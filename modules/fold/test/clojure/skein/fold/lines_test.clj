@@ -215,7 +215,7 @@
         (is (refused? "0" "GB18030"))
         (is (refused? "、" "ISO-8859-1") "it can't be written")
         (is (refused? (byte-array [-128]) "UTF-8"))))
-    (testing "bytes are divided at any bytes"
+    (testing "in records of bytes, any bytes may be the delimiter"
       (write-bytes! file [1 -128 2])
       (is (= [[1] [2]] (map vec (all {} (lines/records {:as :bytes} file (byte-array [-128])))))))))
 

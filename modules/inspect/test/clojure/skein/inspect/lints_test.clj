@@ -51,7 +51,7 @@
       (is (= [] (inspect/lints (update (inspect/snapshot) :channels #(mapv (fn timeless [c] (dissoc c :remaining-ms)) %))))))
     (a/close! day)
     (run! await-port ports))
-  (testing "and those of one place, of which the oldest wait for less than a minute"
+  (testing "and those of one place, even if the oldest one waits for a timer of less than a minute"
     (let [due-soon (timeout 50000), timeouts (vec (repeatedly 1001 #(timeout 86400000)))
           wait (fn wait [t] (go (<! t)))
           ports (mapv wait (cons due-soon timeouts))]

@@ -18,7 +18,7 @@
     (is (= ["thread main, waits for scope-7. No running code can reach that, so it waits for ever. The scope ends when its children have ended: go-2."]
            (says :scope)))))
 
-;; A main thread that takes may only keep the program alive. A put has no such use.
+;; Perhaps a main thread takes only to keep the program alive. A put has no such use.
 (deftest the-main-thread-may-not-wait-for-ever-to-put
   (let [says (fn says [& ops]
                (map :says (verdict/deadlocks {:heap "x.hprof"

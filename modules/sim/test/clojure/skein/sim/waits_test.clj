@@ -213,7 +213,7 @@
                                 cross (fn [a b] (virtual/future (virtual/with-permit a (<!! (timeout 1)) (virtual/with-permit b 1))))
                                 p (cross x y), q (cross y x)]
                             [@p @q]))))))
-  (testing "only a wait that others could end is called that"
+  (testing "only for a wait that a thread outside could end is the option :outside named"
     (let [hint? (fn [{:keys [text]}] (str/includes? text "see the option :outside"))]
       (is (hint? (sim/run (.get (CompletableFuture.)))))
       (is (re-find #"main +waits for a CompletableFuture +waits_test" (:text (sim/run (.get (CompletableFuture.))))))

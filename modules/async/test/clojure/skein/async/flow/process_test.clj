@@ -172,7 +172,7 @@
                                    (catch InterruptedException e (deliver seen :interrupted) (throw e))))})]
     (with-process p {:workload :compute :compute-timeout-ms 5}
       (fn [g _ error]
-        ;; A computation whose time is up before a thread has begun it is not begun.
+        ;; A computation is not begun if its time is up before a thread gets to it.
         (within-deadline (while (not (realized? seen)) @(flow/inject g [:p :in] [1])))
         (is (instance? java.util.concurrent.TimeoutException (::flow/ex (await-port error))))
         (is (= :interrupted @seen))

@@ -108,7 +108,7 @@
     (let [t (thrown (scope [s {:deadline-ms 100}] (scope/go s (<! (a/timeout 1000)))))]
       (is (= :skein/deadline-passed (:skein/error (ex-data t)))))))
 
-(deftest no-time-is-left-over
+(deftest zero-and-unused-deadlines-take-no-time
   (sim/check o
     (is (= :skein/deadline-passed
            (:skein/error (ex-data (thrown (scope [s {:deadline-ms 0}] (scope/go s (<! (chan)))))))))
