@@ -129,10 +129,10 @@
       :else (str who ", is " (name (or state :waiting)) "."))))
 
 (defn- locked-out
-  "Returns the threads that wait for a lock that a thread of `chain` holds."
+  "Returns the other threads that wait for a lock that a thread of `chain` holds."
   [{:keys [threads]} chain]
   (let [tids (into #{} (keep :tid) chain)]
-    (filter (fn waits? [t] (some (comp tids :tid :held-by) (:waits t))) (vals threads))))
+    (filter (fn waits? [t] (and (not (tids (:tid t))) (some (comp tids :tid :held-by) (:waits t)))) (vals threads))))
 
 (defn- unseen
   "Returns a sentence on the running blocks, whose locals are not seen, without those of `chain` and `helpers` and those that wait for

@@ -82,7 +82,9 @@
                   :blocks [{:id 7 :state :running :site {:file "a.clj"} :waits [] :runs 1}]}
         says (:says (inspect/why snapshot "holder"))]
     (is (re-find #"no block could end that\. thread worker, which runs go-7, a\.clj:3, waits for a lock, which thread holder holds\." says) says)
-    (is (not (re-find #"other block runs" says)))))
+    (is (not (re-find #"other block runs" says)))
+    (testing "which is said once"
+      (is (= 1 (count (re-seq #"thread worker," (:says (inspect/why snapshot "worker")))))))))
 
 (deftest why-follows-the-result-of-a-thread
   (let [gate (CountDownLatch. 1), c (chan)

@@ -177,11 +177,13 @@
 ;;;; Cancellations
 
 (defn- cancelling
-  "Returns `f`, which cancels its argument, `what` in words; the story says so."
+  "Returns `f`, which cancels its argument, `what` in words. The story says so, unless `f` returns false."
   [what f]
   (fn [x]
-    (when-some [^Simulation sim (Simulation/here)] (.note sim "cancel" nil what))
-    (f x)))
+    (let [v (f x)]
+      (when-some [^Simulation sim (Simulation/here)]
+        (when-not (false? v) (.note sim "cancel" nil what)))
+      v)))
 
 ;;;; Random numbers
 

@@ -62,7 +62,7 @@
   "Returns what a story says that the task called `who` does."
   [who text]
   (mapcat (fn [[_ actions]] (str/split actions #", (?!as the )"))
-          (re-seq (re-pattern (str who "  (\\S.*?)(?:  +story_test|\n|$)")) text)))
+          (re-seq (re-pattern (str "\\d  " who " +(\\S.*?)(?:  +story_test|\n|$)")) text)))
 
 (deftest a-story-tells-what-a-block-has-got-not-what-it-does-next
   (let [{:keys [text]} (sim/run (let [c (chan), d (chan)]
@@ -120,9 +120,10 @@
                                   (deliver p 1)
                                   (deliver p 2)
                                   (future-cancel (virtual/future (<!! (chan))))
+                                  (future-cancel (doto (virtual/future 1) deref))
                                   (scope/scope [s] (scope/cancel! s))
                                   (let [one (concurrency-limiter 1)] (with-permit one))
                                   (throw (ex-info "end" {}))))]
-    (is (= ["delivers 1" "delivers 2" "it is too late" "spawns thread-1" "cancels a future" "cancels a scope"
+    (is (= ["delivers 1" "delivers 2" "it is too late" "spawns thread-1" "cancels a future" "spawns thread-2" "cancels a scope"
             "<! limiter-1" "gives back a permit of limiter-1"]
            (steps "main" text)))))
