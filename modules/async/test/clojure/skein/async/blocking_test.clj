@@ -59,14 +59,10 @@
     (await-port played)
     (- (.get peak) before)))
 
-(def ^:private ^:const few
-  "Far fewer platform threads than blocks. Usually 6 are added; while no carrier is free, as on a busy machine, a few more are."
-  50)
-
 (defn- most-threads
   "Returns how many platform threads n blocks may add. Before JDK 24 a monitor pins, and a pinned block may cost one."
   [how n]
-  (if (and (= "monitor" how) (< (.feature (Runtime/version)) 24)) (+ few (long n)) few))
+  (if (and (= "monitor" how) (< (.feature (Runtime/version)) 24)) (+ 8 (long n)) 8))
 
 (defn- check-blocks
   "Asserts how many platform threads 1000 blocks add. (blocker n) returns the function that each of n blocks
@@ -110,7 +106,7 @@
         c (a/chan 10000)]
     (dotimes [i 10000] (go (Thread/sleep 50) (>! c i)))
     (is (= (quot (* 10000 9999) 2) (await-port (a/go (loop [s 0 n 0] (if (= n 10000) s (recur (+ s (long (<! c))) (inc n))))))))
-    (is (<= (- (platform-threads) before) few))))
+    (is (<= (- (platform-threads) before) 8))))
 
 (deftest blocking-and-parking-mix-in-one-block
   (let [c (a/chan)]
