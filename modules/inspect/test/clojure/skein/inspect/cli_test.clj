@@ -91,6 +91,7 @@
 (def ^:private program-that-hangs
   "A block that waits for another, which nobody answers. The collector would remove both."
   '(do (require '[skein.async :as a])
+       (Class/forName "skein.rt.schedule.Detached") ; which the monitor else loads at its first look, perhaps after "hung"
        (println "starts")
        (def asked (promise))
        (defn ask []
@@ -125,9 +126,7 @@
             (let [[code out] (run "ps" pid "--heap")]
               (is (= 0 code))
               (is (re-find #"^2 blocks \(2 stuck\), 1 thread waits" out)))))
-        (is (= [] (filter (fn foreign? [line] (or (re-find #"\[gc" line) (re-find #"skein\.inspect|\.agent\.|management|rmi" line)))
-                          (str/split-lines (subs (slurp log) (count before)))))
-            "it has collected nothing, and loaded no class of a tool; the runtime may load one of its own when it has nothing to do"))
+        (is (= "" (subs (slurp log) (count before))) "it has loaded no class and collected nothing"))
       (finally (.destroy process) (.delete log)))))
 
 (deftest text-fits-the-screen
