@@ -106,7 +106,8 @@
 (defn fault
   "Marks a place where a test may inject the fault `x`, with the option {:faults {name x}}. If `x` is
   a function, calls it. If `x` is an exception, throws it. Otherwise returns `x`. Returns nil when no
-  fault is injected."
+  fault is injected. If no run comes to a place with the name of a fault, the summary of `check` says so
+  under :never-seen."
   [name]
   (when-some [sim (Simulation/here)]
     (let [x (get runs/*faults* name)]

@@ -13,8 +13,8 @@
 
 (def ^:const ^:private first-lines "How many first lines are always shown." 8)
 (def ^:const ^:private last-lines "How many last lines are always shown." 16)
-(def ^:const ^:private around "How many lines are shown before and after a deviation or note." 3)
-(def ^:const ^:private max-marked "How many deviations and notes count: the last ones. A livelock has thousands." 50)
+(def ^:const ^:private around "How many lines are shown before and after a deviation, draw or note." 3)
+(def ^:const ^:private max-marked "How many deviations, draws and notes count: the last ones. A livelock has thousands." 50)
 (def ^:const ^:private max-whole "The most lines that a whole story may have." 2000)
 
 (defn- action [name-of ^Trace$Event e]
