@@ -1,12 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.async.hogging-test
-  "Blocks that keep their threads, because they compute, spin or are pinned, stop no other."
+  "Blocks that keep their threads, because they compute, spin or are pinned, stop no other, nor other virtual threads."
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! go]]
-   [skein.deadline :refer [await-port within-deadline]])
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.fresh-jvm :as fresh-jvm]
+   [skein.scope :as s]
+   [skein.virtual :as v])
   (:import
-   (java.util.concurrent CountDownLatch TimeUnit)
+   (java.util.concurrent CountDownLatch ForkJoinPool ForkJoinWorkerThread TimeUnit)
    (java.util.concurrent.atomic AtomicBoolean)
    (skein.rt.schedule Pinned Scheduler)))
 
@@ -58,3 +61,71 @@
     (.set stop true)
     (run! #(.join ^Thread %) spinners)
     (run! await-port hogs)))
+
+(defn- ^ForkJoinPool scheduler
+  "Returns the JDK's scheduler of virtual threads, which has a carrier thread by now."
+  []
+  (some (fn [^Thread thread]
+          (when (and (instance? ForkJoinWorkerThread thread) (= "CarrierThreads" (some-> (.getThreadGroup thread) .getName)))
+            (.getPool ^ForkJoinWorkerThread thread)))
+        (keys (Thread/getAllStackTraces))))
+
+(defn- await-parallelism
+  "Returns whether the scheduler's parallelism becomes n before the deadline."
+  [n]
+  (true? (within-deadline (loop []
+                            (or (= n (.getParallelism (scheduler)))
+                                (do (Thread/sleep 1) (recur)))))))
+
+(def ^:private starts
+  "How a virtual thread is started: functions of the function that it runs."
+  {"plain" #(Thread/startVirtualThread %)
+   "io-thread" #(a/io-thread (%))
+   "v/future" #(v/future (%))
+   "fork" #(s/scope [sc] (s/fork sc (%)) nil)})
+
+(defn- compute-beside
+  "Calls `f` while n blocks compute. Each calls `before` first."
+  [n before f]
+  (let [stop (AtomicBoolean.)
+        begun (CountDownLatch. n)
+        hogs (vec (repeatedly n #(go (before) (.countDown begun) (spin-until stop) :stopped)))]
+    (try (is (true? (within-deadline (.await begun 30 TimeUnit/SECONDS))) "all of them compute")
+         (f)
+         (finally (.set stop true)))
+    (is (every? #{:stopped} (map await-port hogs)))))
+
+(deftest other-virtual-threads-run-beside-computing-blocks
+  (let [own (do (.join (Thread/startVirtualThread (fn []))) (.getParallelism (scheduler)))]
+    (doseq [n [(Scheduler/workers) (+ 10 (Scheduler/workers))]
+            [how before] {"at once" (fn []), "when they have blocked" #(Thread/sleep 1)}]
+      (compute-beside n before
+                      #(doseq [[kind start] starts]
+                         (testing (str kind " beside " n " blocks that compute " how)
+                           (let [ran (CountDownLatch. 1)]
+                             (within-deadline (start (fn [] (.countDown ran))))
+                             (is (true? (within-deadline (.await ran 30 TimeUnit/SECONDS)))))))))
+    (is (await-parallelism own) "the scheduler gets its parallelism back")))
+
+(deftest a-parallelism-that-the-program-sets-stays
+  (let [own (do (.join (Thread/startVirtualThread (fn []))) (.getParallelism (scheduler)))]
+    (try
+      (compute-beside (+ 2 own) (fn [])
+                      (fn []
+                        (.join (Thread/startVirtualThread (fn []))) ; there are more carriers now
+                        (.setParallelism (scheduler) (+ 7 own))))
+      (is (await-parallelism (+ 7 own)))
+      (finally (.setParallelism (scheduler) own)))))
+
+(deftest no-carrier-is-lent-if-a-property-says-so
+  (is (= "true"
+         (fresh-jvm/output
+           ["-Dskein.lend-carriers=false" "-Djdk.virtualThreadScheduler.parallelism=2"]
+           ["-e" (pr-str '(do (require '[skein.async :as a])
+                              (dotimes [_ 10] (a/go (loop [] (recur))))
+                              (a/<!! (a/go :after-the-monitor-has-acted))
+                              (println (every? (fn [thread]
+                                                 (or (not (instance? java.util.concurrent.ForkJoinWorkerThread thread))
+                                                     (= 2 (.getParallelism (.getPool thread)))))
+                                               (keys (Thread/getAllStackTraces))))
+                              (System/exit 0)))]))))

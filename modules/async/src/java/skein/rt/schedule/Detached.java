@@ -12,7 +12,7 @@ import skein.rt.Runner;
  * A virtual thread for one step of one frame, or for one callback, that would otherwise wait behind blocked ones. If the
  * thread does not get a carrier thread, because virtual threads compute on all of them, its work goes back to the workers.
  */
-final class Detached extends Runner implements Runnable {
+final class Detached extends Runner implements Runnable, Carriers.Stepper {
     private static final VarHandle WORK;
 
     static {
@@ -58,8 +58,13 @@ final class Detached extends Runner implements Runnable {
     }
 
     @Override
-    protected Thread thread() {
+    public Thread thread() {
         return thread;
+    }
+
+    @Override
+    public long tick() {
+        return 1; // it has one step
     }
 
     private Runnable take() {
@@ -74,10 +79,15 @@ final class Detached extends Runner implements Runnable {
         if (mine == null) return;
         thread = Thread.currentThread();
         enter();
-        if (mine instanceof Frame f) resume(f);
-        else mine.run();
-        thread = null;
-        installed = null;
+        Carriers.entered(this);
+        try {
+            if (mine instanceof Frame f) resume(f);
+            else mine.run();
+        } finally {
+            Carriers.left(this);
+            thread = null;
+            installed = null;
+        }
     }
 
     @Override

@@ -15,7 +15,8 @@ import skein.rt.Hooks;
  *   <li>its thread computes while other blocks wait: another worker is hired for them. If all workers compute, a new
  *       virtual thread takes the worker over after a slice;
  *   <li>its thread gets no carrier thread, because virtual threads compute or are pinned on all of them, and the JDK does
- *       not preempt: a platform thread takes the worker over. As long as this lasts, workers get platform threads at once.
+ *       not preempt: a platform thread takes the worker over. As long as this lasts, workers get platform threads at once;
+ *   <li>blocks compute on all carrier threads: {@link Carriers} lends the process more.
  * </ul>
  *
  * <p>It checks often while it finds something to do, seldom otherwise, and sleeps while no block runs. The design is that
@@ -31,6 +32,9 @@ final class Monitor implements Runnable {
 
     /** The time between two checks while no worker has a thread: new work then hires a thread itself. */
     private static final long IDLE_NANOS = 10_000_000;
+
+    /** The same while blocks that have lost their workers wait: each may compute when it goes on. */
+    private static final long BLOCKED_NANOS = 100_000_000;
 
     /** How long a frame may stay in the next slot behind a computing block: longer than most blocks take to park. */
     private static final long EXPOSE_NANOS = 100_000;
@@ -76,6 +80,7 @@ final class Monitor implements Runnable {
     private int inboxServed; // at the last check
     private boolean inboxWaits; // an item of the inbox has waited since the last check
     private long heldSince; // when the carrier threads were first found held
+    private final Carriers carriers = new Carriers();
 
     private Monitor() {
         for (int i = 0; i < views.length; i++) views[i] = new View();
@@ -114,7 +119,7 @@ final class Monitor implements Runnable {
                             t) { // an exception of a probe, or no memory for a thread: the workers still need a monitor
                 Scheduler.uncaught(t);
             }
-            idleLooks = Scheduler.allVacant() ? idleLooks + 1 : 0;
+            idleLooks = Scheduler.allVacant() && !carriers.needed() ? idleLooks + 1 : 0;
             pause(trouble, idleLooks);
         }
     }
@@ -126,6 +131,7 @@ final class Monitor implements Runnable {
         inboxWaits = Scheduler.INBOX.overdue(inboxServed);
         inboxServed = Scheduler.INBOX.served();
         for (int i = 0; i < views.length; i++) trouble |= look(Scheduler.WORKERS[i], views[i], now);
+        carriers.check(now);
         return trouble;
     }
 
@@ -133,7 +139,10 @@ final class Monitor implements Runnable {
         if (idleLooks > 5 && Detached.notBegun() == 0) {
             asleep = true;
             Thread.interrupted();
-            if (Scheduler.allVacant() && !Scheduler.anyWork()) LockSupport.park(this);
+            if (Scheduler.allVacant() && !Scheduler.anyWork()) {
+                if (Carriers.watches()) LockSupport.parkNanos(this, BLOCKED_NANOS);
+                else LockSupport.park(this);
+            }
             asleep = false;
             period = SHORTEST_NANOS;
             return;

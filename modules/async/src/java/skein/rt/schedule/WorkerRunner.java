@@ -8,7 +8,7 @@ import skein.rt.Frame;
 import skein.rt.Runner;
 
 /** The thread that serves a worker. It runs ready work, looks for more in other queues, and ends when there is none. */
-final class WorkerRunner extends Runner implements Runnable {
+final class WorkerRunner extends Runner implements Runnable, Carriers.Stepper {
     /** After this number of steps the inbox is served first, so that it can't starve. */
     private static final int INBOX_EVERY = 61;
 
@@ -59,12 +59,12 @@ final class WorkerRunner extends Runner implements Runnable {
     }
 
     @Override
-    protected Thread thread() {
+    public Thread thread() {
         return thread;
     }
 
-    /** Returns a number that is odd during a step, and changes when a step begins or ends. */
-    long tick() {
+    @Override
+    public long tick() {
         return (long) TICK.getOpaque(this);
     }
 
@@ -78,6 +78,7 @@ final class WorkerRunner extends Runner implements Runnable {
         installed = noBindings;
         enter();
         try {
+            if (virtual) Carriers.entered(this);
             do {
                 for (Runnable work; worker.runner == this && (work = findWork()) != null; ) step(work);
             } while (staysOrReturns());
@@ -89,6 +90,7 @@ final class WorkerRunner extends Runner implements Runnable {
     /** Clears the fields: a parked frame may still refer to this runner. */
     private void end() {
         ends();
+        if (virtual) Carriers.left(this);
         installed = null;
         noBindings = null;
         thread = null;
