@@ -52,7 +52,7 @@ final class Carriers {
     private Probe probe; // the last one; null if none is needed
     private long patientSince; // when the probe was started, or when a carrier was last added for it
     private long enough; // when as many blocks as carriers on loan last computed
-    private long nextCheck;
+    private long nextCheck = System.nanoTime();
     private boolean computing; // a block computed at the last check
 
     private static final class Probe implements Runnable {
@@ -105,13 +105,13 @@ final class Carriers {
         for (Map.Entry<Stepper, Long> entry : STEPPERS.entrySet()) {
             Stepper stepper = entry.getKey();
             Thread thread = stepper.thread();
-            Long tick = stepper.tick();
+            long tick = stepper.tick();
             boolean computes = (tick & 1) == 1 && thread != null && thread.getState() == Thread.State.RUNNABLE;
             computing |= computes;
-            if (computes && tick.equals(entry.getValue())) n++;
-            else
-                STEPPERS.replace(
-                        stepper, computes ? tick : NONE); // not setValue, which would put back one that has left
+            Long seen = computes ? (Long) tick : NONE;
+            if (!seen.equals(entry.getValue()))
+                STEPPERS.replace(stepper, seen); // setValue would put back one that has left
+            else if (computes) n++;
         }
         return n;
     }
@@ -156,9 +156,8 @@ final class Carriers {
         if (allInUse && lent >= n) return; // it is late for other reasons
         if (allInUse) lend(lent + 1);
         patientSince = now;
-        // The scheduler starts a carrier when a thread comes into an empty queue, of which each submitting thread has
-        // its own.
-        // The monitor's has the probe. So another thread starts one.
+        // The scheduler starts a carrier only for a thread that comes into an empty queue. Each submitting thread has a
+        // queue of its own, and the monitor's has the probe. So another thread submits one.
         Scheduler.daemon(() -> Thread.startVirtualThread(() -> {}), "skein-carriers")
                 .start();
     }
