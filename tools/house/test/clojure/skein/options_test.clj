@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.options-test
-  "Checks that every public function and macro takes options in the same way, see doc/decisions/0105."
+  "Checks that every public function and macro takes options in the same way, see doc/decisions/options.md."
   (:require
    [clojure.set :as set]
    [clojure.string :as str]

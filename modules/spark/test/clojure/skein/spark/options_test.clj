@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.spark.options-test
-  "Bad options that public functions refuse, and the place of the options; see doc/decisions/0105."
+  "Bad options that public functions refuse, and the place of the options; see doc/decisions/options.md."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
