@@ -6,7 +6,7 @@
   * `resource` returns a file of the class path, to serve; `client` returns the scripts that every page needs
 
   Every request must name this server as its host, and must not come from another site's page. Files hold nothing secret and need
-  no token; all other requests need one. See doc/decisions/0150."
+  no token; all other requests need one. See doc/decisions/page-security.md."
   {:no-doc true}
   (:require
    [clojure.java.io :as io]
