@@ -12,7 +12,7 @@ import skein.rt.Runner;
  * A virtual thread for one step of one frame, or for one callback, that would otherwise wait behind blocked ones. If the
  * thread does not get a carrier thread, because virtual threads compute on all of them, its work goes back to the workers.
  */
-final class Detached extends Runner implements Runnable, Carriers.Stepper {
+final class Detached extends Runner implements Runnable, SpareCarriers.Stepper {
     private static final VarHandle WORK;
 
     static {
@@ -79,12 +79,12 @@ final class Detached extends Runner implements Runnable, Carriers.Stepper {
         if (mine == null) return;
         thread = Thread.currentThread();
         enter();
-        Carriers.entered(this);
+        SpareCarriers.entered(this);
         try {
             if (mine instanceof Frame f) resume(f);
             else mine.run();
         } finally {
-            Carriers.left(this);
+            SpareCarriers.left(this);
             thread = null;
             installed = null;
         }

@@ -16,7 +16,7 @@ import skein.rt.Hooks;
  *       virtual thread takes the worker over after a slice;
  *   <li>its thread gets no carrier thread, because virtual threads compute or are pinned on all of them, and the JDK does
  *       not preempt: a platform thread takes the worker over. As long as this lasts, workers get platform threads at once;
- *   <li>blocks compute on all carrier threads: {@link Carriers} lends the process more.
+ *   <li>blocks compute on all carrier threads: {@link SpareCarriers} lends the process more.
  * </ul>
  *
  * <p>It checks often while it finds something to do, seldom otherwise, and sleeps while no block runs. The design is that
@@ -80,7 +80,7 @@ final class Monitor implements Runnable {
     private int inboxServed; // at the last check
     private boolean inboxWaits; // an item of the inbox has waited since the last check
     private long heldSince; // when the carrier threads were first found held
-    private final Carriers carriers = new Carriers();
+    private final SpareCarriers carriers = new SpareCarriers();
 
     private Monitor() {
         for (int i = 0; i < views.length; i++) views[i] = new View();
@@ -140,7 +140,7 @@ final class Monitor implements Runnable {
             asleep = true;
             Thread.interrupted();
             if (Scheduler.allVacant() && !Scheduler.anyWork()) {
-                if (Carriers.watches()) LockSupport.parkNanos(this, BLOCKED_NANOS);
+                if (SpareCarriers.watches()) LockSupport.parkNanos(this, BLOCKED_NANOS);
                 else LockSupport.park(this);
             }
             asleep = false;

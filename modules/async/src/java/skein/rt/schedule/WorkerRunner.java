@@ -8,7 +8,7 @@ import skein.rt.Frame;
 import skein.rt.Runner;
 
 /** The thread that serves a worker. It runs ready work, looks for more in other queues, and ends when there is none. */
-final class WorkerRunner extends Runner implements Runnable, Carriers.Stepper {
+final class WorkerRunner extends Runner implements Runnable, SpareCarriers.Stepper {
     /** After this number of steps the inbox is served first, so that it can't starve. */
     private static final int INBOX_EVERY = 61;
 
@@ -78,7 +78,7 @@ final class WorkerRunner extends Runner implements Runnable, Carriers.Stepper {
         installed = noBindings;
         enter();
         try {
-            if (virtual) Carriers.entered(this);
+            if (virtual) SpareCarriers.entered(this);
             do {
                 for (Runnable work; worker.runner == this && (work = findWork()) != null; ) step(work);
             } while (staysOrReturns());
@@ -90,7 +90,7 @@ final class WorkerRunner extends Runner implements Runnable, Carriers.Stepper {
     /** Clears the fields: a parked frame may still refer to this runner. */
     private void end() {
         ends();
-        if (virtual) Carriers.left(this);
+        if (virtual) SpareCarriers.left(this);
         installed = null;
         noBindings = null;
         thread = null;

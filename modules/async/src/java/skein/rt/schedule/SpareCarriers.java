@@ -17,7 +17,7 @@ import java.util.concurrent.ForkJoinWorkerThread;
  *
  * <p>Any thread calls {@link #entered} and {@link #left}; the monitor's calls the rest.
  */
-final class Carriers {
+final class SpareCarriers {
     /** A virtual thread that runs steps of blocks. */
     interface Stepper {
         /** Returns a number that is odd during a step, and changes when a step begins or ends. */
@@ -55,6 +55,7 @@ final class Carriers {
     private long nextCheck = System.nanoTime();
     private boolean computing; // a block computed at the last check
 
+    /** A virtual thread's task that tells whether it has begun. */
     private static final class Probe implements Runnable {
         final long started = System.nanoTime();
         volatile boolean begun;
