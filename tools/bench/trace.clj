@@ -10,7 +10,7 @@
    (java.io Writer)
    (java.lang.management ManagementFactory ThreadMXBean)
    (java.util.concurrent CountDownLatch)
-   (skein.rt Port)))
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 
@@ -115,7 +115,7 @@
     (let [ended (CountDownLatch. n-failures)]
       (dotimes [_ n-failures]
         (let [in (a/chan)
-              ^Port port (start-failing depth in make-error)]
+              ^Channel port (start-failing depth in make-error)]
           (a/take! port (fn [_]
                           (.thrown port) ; or else it would be reported as one that nobody asked for
                           (.countDown ended)))

@@ -13,7 +13,7 @@
   (:import
    (clojure.lang Compiler$CompilerException)
    (java.util.concurrent ExecutorService Executors ThreadFactory)
-   (skein.rt Buffers$Fixed Channel Port World)))
+   (skein.rt Buffers$Fixed Channel World)))
 
 (set! *warn-on-reflection* true)
 
@@ -242,7 +242,7 @@
 
 (defn join
   "Returns the value of a block, or the exception that ended it."
-  [^Port p]
+  [^Channel p]
   (let [v (deref (future (.takeBlocking p)) 120000 ::late)]
     (when (= ::late v) (throw (IllegalStateException. "The block did not end in two minutes.")))
     (when-let [t (.thrown p)] (throw t))

@@ -81,7 +81,7 @@
 
       (let [c (chan 2 (filter even?))] (>!! c 1) (>!! c 2) (<!! c))
       ;=> 2"
-  ([] (.channel ChannelFactory/INSTANCE nil))
+  ([] (.channel ChannelFactory/INSTANCE nil nil))
   ([buf-or-n] (port/chan buf-or-n))
   ([buf-or-n xform] (port/chan buf-or-n xform nil))
   ([buf-or-n xform ex-handler] (port/chan buf-or-n xform ex-handler)))

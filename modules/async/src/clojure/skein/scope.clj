@@ -210,8 +210,8 @@
 
 (defn- late?
   "Returns whether the deadline has passed and nothing else has ended the scope. The timer may not have fired yet."
-  [{:keys [reason ^Timeout timer]}]
-  (and timer (nil? reason) (not (neg? (- (Scheduler/nanoTime) (.deadlineNanos timer))))))
+  [{:keys [reason ^Channel timer]}]
+  (and timer (nil? reason) (not (neg? (- (Scheduler/nanoTime) (.deadlineNanos ^Timeout (.role timer)))))))
 
 (defn ^:no-doc conclude
   "Ends the scope after its children have ended. Returns `result` or throws; see `scope`."

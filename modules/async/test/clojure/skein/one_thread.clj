@@ -68,7 +68,7 @@
                    (pos? (.size later))
                    (let [[deadline _ ^Timeout t] (.poll later)]
                      (aset clock 0 (max (aget clock 0) (long deadline)))
-                     (.fire t)
+                     (.close (.channel t))
                      (recur))))
                (aget clock 0))))))
 
@@ -78,5 +78,5 @@
   [& body]
   `(within (world {:ready (fn [work#] (Thread/startVirtualThread work#))
                    :now (fn [] (System/nanoTime))
-                   :at (fn [timeout#] (.fire ^Timeout timeout#))})
+                   :at (fn [timeout#] (.close (.channel ^Timeout timeout#)))})
            (fn [_#] ~@body)))

@@ -145,7 +145,7 @@
         churn (a/thread (while (not @stop) (run! <!! (mapv (fn [i] (go (<! (go i)))) (range 50)))))
         loops (vec (repeatedly 50 #(go (while (not @stop) (<! (timeout 1))))))]
     (.await entered)
-    (let [once (fn once [port] (.id ^skein.inspect.rt.Entry (.block ^skein.rt.Port port)))
+    (let [once (fn once [port] (.id ^skein.inspect.rt.Entry (skein.rt.Result/block port)))
           busy (set (map once ports)), living (set (map once loops))]
       (dotimes [_ 20]
         (let [blocks (inspect/blocks), ids (map :id blocks)]

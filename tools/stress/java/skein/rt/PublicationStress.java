@@ -122,7 +122,7 @@ public final class PublicationStress {
     @State
     public static class Failure {
         static final Throwable THROWN = new Throwable("meant", null, false, false) {};
-        final Port port = new Port();
+        final Channel port = new Channel(null, Result.PLAIN);
 
         @Actor
         public void fail() {

@@ -24,7 +24,7 @@
   (:import
    (java.util.concurrent Semaphore)
    (java.util.concurrent.atomic AtomicBoolean)
-   (skein.rt Buffer Channel ChannelFactory Runner UnlimitedChannel)
+   (skein.rt Buffer Channel ChannelFactory Runner Unlimited)
    (skein.rt.schedule Scheduler Timeout)
    (skein.rt.watch Failures)))
 
@@ -34,7 +34,7 @@
 (Failures/addMachinery "skein.async.limit$") ; its frames are left out of stack traces
 
 (defn- description [limiter]
-  (when (instance? UnlimitedChannel limiter) (.label ^UnlimitedChannel limiter)))
+  (when (instance? Channel limiter) (.label ^Channel limiter)))
 
 ;;;; Rate
 
@@ -96,7 +96,7 @@
   [rate-or-options]
   (let [{:keys [rate burst] limiter-name :name} (check/leading "rate-limiter" :rate rate-or-options rate-options)
         _ (check/number "rate of rate-limiter" rate "a number from 1e-9" rate?)
-        out (.unlimited ChannelFactory/INSTANCE nil {:name limiter-name :rate rate})
+        out (.channel ChannelFactory/INSTANCE nil (Unlimited. {:name limiter-name :rate rate}))
         interval (/ 1e9 (double rate))
         tolerance (if burst
                     (long (min 4e18 (* interval (- (double burst) 1.0))))
@@ -140,7 +140,8 @@
   (let [{limiter-name :name :keys [n]} (check/leading "concurrency-limiter" :n n-or-options concurrency-options)
         _ (check/whole "n of concurrency-limiter" n 1 Integer/MAX_VALUE)
         limiter (object-array 1)
-        out (.unlimited ChannelFactory/INSTANCE (Permits. limiter (long n) (long n)) {:name limiter-name :limit n})]
+        out (.channel ChannelFactory/INSTANCE (Permits. limiter (long n) (long n))
+                       (Unlimited. {:name limiter-name :limit n}))]
     (aset limiter 0 out)
     out))
 

@@ -20,7 +20,7 @@
    [skein.impl.threads :as threads])
   (:import
    (java.util Iterator)
-   (skein.rt Channel Port Port$Watcher)
+   (skein.rt Channel Result Result$Watcher)
    (skein.rt.scope Window)
    (skein.rt.watch Failures)))
 
@@ -81,12 +81,12 @@
 (defn- close-as-port
   "Closes `to` as soon as the block of `port` has ended by `error`. The two then share the exception: it is not reported
   if code takes it from either of them."
-  [to ^Port port error]
+  [to ^Channel port error]
   (let [close (fn []
                 (if (and (instance? Channel to) (not (port/failed? port))) ; other code has closed the port
                   (.close ^Channel to ^Throwable error)
                   (port/close-as! to port)))]
-    (when-not (.watch port (reify Port$Watcher (ended [_ _ _] (close))))
+    (when-not (Result/watch port (reify Result$Watcher (ended [_ _ _] (close))))
       (close))))
 
 (defn wmap

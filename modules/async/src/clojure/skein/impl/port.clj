@@ -12,7 +12,7 @@
    [skein.impl.late :as late])
   (:import
    (clojure.lang ArityException ExceptionInfo IFn)
-   (skein.rt Alts Buffer Callback Channel ChannelFactory Late NilPut Runner)
+   (skein.rt Alts Buffer Callback Channel ChannelFactory Late NilPut Runner Transducer)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -50,20 +50,20 @@
 
 (defn chan
   "See skein.async/chan."
-  ([] (.channel ChannelFactory/INSTANCE nil))
+  ([] (.channel ChannelFactory/INSTANCE nil nil))
   ([buf-or-n]
    (cond
      ;; With known classes the JIT compiler can inline the channel's methods.
-     (number? buf-or-n) (.channel ChannelFactory/INSTANCE (buffer buf-or-n))
-     (or (nil? buf-or-n) (instance? Buffer buf-or-n)) (.channel ChannelFactory/INSTANCE buf-or-n)
+     (number? buf-or-n) (.channel ChannelFactory/INSTANCE (buffer buf-or-n) nil)
+     (or (nil? buf-or-n) (instance? Buffer buf-or-n)) (.channel ChannelFactory/INSTANCE buf-or-n nil)
      ;; A buffer of another kind may use the channel, as a transducer may.
-     :else (.transduced ChannelFactory/INSTANCE (late/foreign-buffer buf-or-n) nil nil)))
+     :else (.channel ChannelFactory/INSTANCE (late/foreign-buffer buf-or-n) (Transducer. nil nil))))
   ([buf-or-n xform ex-handler]
    (when xform (assert buf-or-n "buffer must be supplied when transducer is"))
    (when ex-handler (check/function "ex-handler of chan" ex-handler))
    (if (or xform ex-handler)
-     (.transduced ChannelFactory/INSTANCE (own-buffer buf-or-n)
-                  (when xform (transducer "xform of chan" xform)) ex-handler)
+     (.channel ChannelFactory/INSTANCE (own-buffer buf-or-n)
+               (Transducer. (when xform (transducer "xform of chan" xform)) ex-handler))
      (chan buf-or-n))))
 
 ;;;; Ports of other kinds

@@ -11,7 +11,7 @@
    [skein.impl.error :as error]
    [skein.impl.once :refer [deftype-once]])
   (:import
-   (skein.rt World)
+   (skein.rt Channel World)
    (skein.rt.schedule Scheduler Timeout)
    (skein.rt.scope Region)))
 
@@ -19,7 +19,7 @@
 
 ;;;; Timeouts
 
-(deftype-once ^:private Limit [^Region region ^Timeout timer fired? delay-ms])
+(deftype-once ^:private Limit [^Region region ^Channel timer fired? delay-ms])
 
 (defn begin
   "Returns a limit, which interrupts this thread or block after `delay-ms`, unless `end` or `failed` is called before."
@@ -35,7 +35,7 @@
 (defn- stop-timer
   [^Limit limit]
   (.leave ^Region (.-region limit)) ; first: closing the timer calls back, as its firing does
-  (.close ^Timeout (.-timer limit)))
+  (.close ^Channel (.-timer limit)))
 
 (defn end
   "Ends `limit` after its body has returned `value`. Returns `value`."
@@ -65,20 +65,20 @@
 
       :else ; cancelled from outside; `thrown` has delivered that
       (do (.leaveCancelled ^Region (.-region limit))
-          (.close ^Timeout (.-timer limit))
+          (.close ^Channel (.-timer limit))
           thrown))))
 
 ;;;; Sleeping
 
 (defn timer
   "Returns a timeout that closes after `delay-ms`, at once if that is below 1."
-  ^Timeout [delay-ms]
+  ^Channel [delay-ms]
   (Timeout/after (check/milliseconds "delay-ms of sleep" delay-ms)))
 
 (defn await-timer
   "Waits until the timeout `t` closes. A block parks."
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
-  [^Timeout t]
+  [^Channel t]
   (.takeBlocking t))
 
 (defn pause-for

@@ -4,6 +4,7 @@ package skein.rt;
 import java.util.List;
 import java.util.Objects;
 import skein.rt.schedule.Scheduler;
+import skein.rt.schedule.Timeout;
 import skein.rt.watch.Failure;
 
 /**
@@ -23,7 +24,7 @@ public class Channel extends Lock {
      *   I6  At most MAX_WAITING takes and as many puts wait, unless the channel is unlimited.
      *   I7  The task of whenPutWaits is run once, when a put waits: by that call or by the first put after it.
      *
-     * User code never runs under the lock, except a transducer's (see TransducedChannel) and a
+     * User code never runs under the lock, except a transducer's (see Transducer) and a
      * custom buffer's, as core.async's contract says. Waiters are completed after the lock is released.
      *
      * Memory order: what a putter did before its put is visible to the taker after the take, because both
@@ -48,10 +49,44 @@ public class Channel extends Lock {
     private int waiting; // guarded by lock; how many takers and putters, together
     private Runnable putWaits; // guarded by lock; run once when a put waits, or null
     private volatile Object end; // null while open, then CLOSED, a Throwable or a Failure; read by anyone
+    Object role; // a Result is replaced under the lock by one that tells more; else never changed
 
-    /** @param buffer where values wait, or null for none */
+    /** Makes a plain channel; null means no buffer. */
     public Channel(Buffer buffer) {
+        this(buffer, null);
+    }
+
+    /**
+     * @param buffer where values wait, or null for none
+     * @param role what more this channel is: a {@link Transducer}, an {@link Unlimited}, a {@link Result}, a {@link Timeout},
+     *     or null
+     */
+    public Channel(Buffer buffer, Object role) {
         this.buffer = buffer;
+        this.role = role;
+    }
+
+    /** Returns what more this channel is, see the constructor, or null. */
+    public final Object role() {
+        return role;
+    }
+
+    /** A transducer's lock is reentrant, and takes the place of the channel's own. */
+    @Override
+    protected final void lock() {
+        if (role instanceof Transducer transducer) transducer.lock();
+        else super.lock();
+    }
+
+    @Override
+    protected final boolean tryLock() {
+        return role instanceof Transducer transducer ? transducer.tryLock() : super.tryLock();
+    }
+
+    @Override
+    protected final void unlock() {
+        if (role instanceof Transducer transducer) transducer.unlock();
+        else super.unlock();
     }
 
     /**
@@ -204,6 +239,7 @@ public class Channel extends Lock {
     }
 
     private void close(Object why, Runner runner) {
+        if (role instanceof Timeout timeout && !isClosed()) timeout.cancel();
         Waiter completed;
         lock();
         try {
@@ -273,22 +309,34 @@ public class Channel extends Lock {
     }
 
     /** Returns whether any number of takes and puts may wait. */
-    boolean unlimited() {
-        return false;
+    public final boolean isUnlimited() {
+        return role instanceof Unlimited;
     }
 
-    /** Returns the buffer for a put. Called under the lock, as are all methods that subclasses override. */
-    Buffer bufferForPut() {
+    /** Returns the label of an unlimited channel, or null. */
+    public final Object label() {
+        return role instanceof Unlimited unlimited ? unlimited.label() : null;
+    }
+
+    /** Returns whether a block puts its result here. */
+    public final boolean isResult() {
+        return role instanceof Result;
+    }
+
+    /** Returns the buffer for a put. For a put by user code, a result port behaves as a channel with a buffer of one. */
+    private Buffer bufferForPut() {
+        if (buffer == null && role instanceof Result) buffer = new Buffers.Fixed(1);
         return buffer;
     }
 
     /** Returns whether a put may go straight to a waiting take, past an empty buffer that keeps order. */
-    boolean handsOver(Buffer b) {
-        return b instanceof Buffers.Fixed && b.capacity() > 0;
+    private boolean handsOver(Buffer b) {
+        return b instanceof Buffers.Fixed && b.capacity() > 0 && !(role instanceof Transducer);
     }
 
     /** Adds to the buffer. Returns whether the channel must close because its transducer has ended. */
-    boolean add(Buffer b, Object value) {
+    private boolean add(Buffer b, Object value) {
+        if (role instanceof Transducer transducer) return transducer.add(b, value);
         try {
             b.add(value);
         } catch (Throwable t) { // a custom buffer's: the value is lost, but neither operation may fail
@@ -297,8 +345,10 @@ public class Channel extends Lock {
         return false;
     }
 
-    /** Called once, when no more values can come in. */
-    void finish(Buffer b) {}
+    /** Completes the transducer. No more values can come in. */
+    private void finish(Buffer b) {
+        if (role instanceof Transducer transducer) transducer.finish(b);
+    }
 
     /** Takes {@code waiter} out of this channel. Returns false if it no longer waits here. */
     final boolean withdraw(Waiter waiter) {
@@ -435,11 +485,11 @@ public class Channel extends Lock {
 
     /** Returns whether I6 forbids another waiter. An unlimited channel is cleaned up each time that its queue has doubled. */
     private boolean overfull(boolean ofTakers) {
-        if (unlimited() && Integer.bitCount(waiting) != 1) return false;
+        if (isUnlimited() && Integer.bitCount(waiting) != 1) return false;
         // Arms that lost, and that the winner has not withdrawn yet, don't count.
         for (Waiter lost : Ring.waiters(takers, false)) removeTaker(lost);
         for (Waiter lost : Ring.waiters(putters, false)) removePutter(lost);
-        return !unlimited() && Ring.count(ofTakers ? takers : putters) >= MAX_WAITING;
+        return !isUnlimited() && Ring.count(ofTakers ? takers : putters) >= MAX_WAITING;
     }
 
     /** Blocks the thread until a value is there. Returns it, or nil when the channel is closed and empty. */

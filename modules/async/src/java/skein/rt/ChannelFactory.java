@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import clojure.lang.IFn;
-import skein.rt.schedule.Timeout;
-
 /**
  * Makes the channels and buffers that users get. The bridge to core.async has a subclass, whose channels and buffers also
  * have core.async's types. It is found by its name when the first channel is made. So either all channels of a process
@@ -29,29 +26,9 @@ public class ChannelFactory {
         }
     }
 
-    /** Returns a channel with this buffer; null means none. */
-    public Channel channel(Buffer buffer) {
-        return new Channel(buffer);
-    }
-
-    /** Returns a channel with a transducer; see {@link TransducedChannel}. */
-    public Channel transduced(Buffer buffer, IFn xform, IFn exceptionHandler) {
-        return new TransducedChannel(buffer, xform, exceptionHandler);
-    }
-
-    /** Returns a channel in which any number of operations may wait; see {@link UnlimitedChannel}. */
-    public UnlimitedChannel unlimited(Buffer buffer, Object label) {
-        return new UnlimitedChannel(buffer, label);
-    }
-
-    /** Returns a port for a block's result. */
-    public Port port() {
-        return new Port();
-    }
-
-    /** Returns a timeout that is not started yet; see {@link Timeout#at}. */
-    public Timeout timeout(long deadlineNanos) {
-        return new Timeout(deadlineNanos);
+    /** Returns a channel; see {@link Channel}. */
+    public Channel channel(Buffer buffer, Object role) {
+        return new Channel(buffer, role);
     }
 
     /** Returns a buffer that is full when it holds {@code n} values. */

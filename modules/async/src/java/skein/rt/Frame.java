@@ -50,7 +50,7 @@ public final class Frame extends Waiter implements Runnable {
     public long[] moreLongs;
 
     private final Body body;
-    private Port port;
+    private Channel port;
     private Object bindings; // a Var binding frame
     private Runner runner; // the runner that runs it, while it runs
     private boolean movesBindings; // a step may end with other bindings on its thread than it began with
@@ -75,7 +75,7 @@ public final class Frame extends Waiter implements Runnable {
         Runner r = prepare();
         carriesFailure = true;
         if (r == null) r = Runner.inline();
-        Port result = port;
+        Channel result = port;
         if (r.depth >= MAX_INLINE) {
             r.ready(this);
             return result;
@@ -115,7 +115,7 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     private Runner prepare() {
-        port = ChannelFactory.INSTANCE.port();
+        port = ChannelFactory.INSTANCE.channel(null, Result.PLAIN);
         bindings = Var.getThreadBindingFrame();
         if (cancellable == null) {
             Region child = Region.childHere();
@@ -228,8 +228,8 @@ public final class Frame extends Waiter implements Runnable {
     private void finish(Object result, Runner r) {
         Hooks hooks = Hooks.installed;
         if (hooks != null) hooks.finished(this, result);
-        port.deliver(result, r);
-        port.ended(result, null);
+        Result.deliver(port, result, r);
+        Result.ended(port, result, null);
         if (cancellable != null) cancellable.ended(result, null, null);
     }
 
@@ -244,7 +244,7 @@ public final class Frame extends Waiter implements Runnable {
         boolean scopeThrows = cancellable != null && cancellable.failed(thrown);
         port.closeFor(why);
         if (tell) Scheduler.tellHandler(thrown);
-        port.ended(null, thrown);
+        Result.ended(port, null, thrown);
         if (cancellable != null) {
             if (scopeThrows) port.thrown(); // marks it as observed
             cancellable.ended(null, thrown, port::thrown);
@@ -384,7 +384,7 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     /** Returns the block's result port. */
-    public Port port() {
+    public Channel port() {
         return port;
     }
 

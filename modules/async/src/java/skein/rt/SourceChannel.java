@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>A source has one such channel at a time, as long as a take waits and the source holds the channel. So a loop that
  * waits in many alts for one pending future does not add a callback each time.
  */
-public final class SourceChannel extends UnlimitedChannel {
+public final class SourceChannel extends Channel {
     /** A source, by identity. */
     private static final class Key extends WeakReference<Object> {
         private final int hash;
@@ -56,7 +56,7 @@ public final class SourceChannel extends UnlimitedChannel {
     private Key key; // of the map entry with this channel, written before the entry is added; null if there was none
 
     private SourceChannel(Object source) {
-        super(new Buffers.Promise(), source);
+        super(new Buffers.Promise(), new Unlimited(source));
     }
 
     /** Returns a channel for a {@code source} whose result is there; see {@link #settle}. */

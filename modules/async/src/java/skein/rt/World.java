@@ -153,7 +153,7 @@ public abstract class World {
     /** Returns the time, in nanoseconds from some origin. */
     public abstract long nanoTime();
 
-    /** Calls {@link Timeout#fire} at the timeout's deadline, unless the timeout is closed by then. */
+    /** Closes the timeout's channel at its deadline, unless it is closed by then. */
     public abstract void at(Timeout timeout);
 
     /** Chooses a number from 0 to {@code bound - 1}. */

@@ -21,6 +21,7 @@
  *
  * <dl>
  *   <dt>channel<dd>moves values from puts to takes; has a lock and perhaps a buffer
+ *   <dt>role<dd>what more a channel is: a timeout, the port of a block's result, or one with a transducer
  *   <dt>waiter<dd>a take or put that waits in a channel, of a block, a thread or a callback
  *   <dt>claim, complete<dd>to win the right to end a waiter's wait; to end it
  *   <dt>choice, arm<dd>one alts, and one of its operations

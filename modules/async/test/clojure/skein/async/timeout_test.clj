@@ -8,6 +8,7 @@
    [skein.deadline :refer [await-port within-deadline]])
   (:import
    (java.util.concurrent CountDownLatch TimeUnit)
+   (skein.rt Channel)
    (skein.rt.schedule Timeout)))
 
 (set! *warn-on-reflection* true)
@@ -28,7 +29,7 @@
         kept (remove (set cancelled) timers)]
     (doseq [t kept] (a/take! t (fn [_] (a/put! fired t))))
     (run! a/close! cancelled)
-    (= (sort-by #(.deadlineNanos ^Timeout %) kept)
+    (= (sort-by #(.deadlineNanos ^Timeout (.role ^Channel %)) kept)
        (vec (repeatedly (count kept) #(await-port fired))))))
 
 (deftest timeouts-fire-in-order-of-their-deadlines

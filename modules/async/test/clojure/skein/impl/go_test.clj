@@ -11,7 +11,7 @@
    (java.lang.ref WeakReference)
    (java.util Date)
    (java.util.concurrent CountDownLatch TimeUnit)
-   (skein.rt Buffers$Fixed Channel Frame Port Waiter)))
+   (skein.rt Buffers$Fixed Channel Frame Waiter)))
 
 (set! *warn-on-reflection* true)
 

@@ -6,7 +6,7 @@
    [skein.async :as a :refer [<! <!! >!! alts!! go]]
    [skein.deadline :refer [await-port within-deadline]])
   (:import
-   (skein.rt Channel Frame Hooks Port Waiter World)
+   (skein.rt Channel Frame Hooks Result Waiter World)
    (skein.rt.watch Inspector Note Sites)))
 
 (set! *warn-on-reflection* true)
@@ -86,7 +86,7 @@
     (run! await-port ports)))
 
 (deftest a-result-port-carries-the-note-of-its-block
-  (let [^Port port (go 1)]
-    (.block port :known)
-    (is (= :known (.block port)))
+  (let [^Channel port (go 1)]
+    (Result/block port :known)
+    (is (= :known (Result/block port)))
     (await-port port)))

@@ -4,7 +4,7 @@ package skein.bridge;
 import skein.rt.Buffer;
 
 /** The methods of core.async's types for a buffer of the runtime. */
-interface TypedBuffer extends Buffer, clojure.core.async.impl.protocols.Buffer {
+public interface TypedBuffer extends Buffer, clojure.core.async.impl.protocols.Buffer {
     @Override
     default Object full_QMARK_() {
         return full();

@@ -262,8 +262,9 @@
     (cond-> {:id id
              :kind (if (scope? id)
                      :scope
-                     (condp (fn is? [name c] (.isA h c name)) channel
-                       "skein.rt.schedule.Timeout" :timeout, "skein.rt.Port" :result, "skein.rt.SourceChannel" :future, :chan))
+                     (case (.className h (.field h channel "role"))
+                       "skein.rt.schedule.Timeout" :timeout, "skein.rt.Result" :result
+                       (if (.isA h channel "skein.rt.SourceChannel") :future :chan)))
              :closed? (not (zero? (.field h channel "end")))
              :takes (mapv (partial party h ids) takes) :puts (mapv (partial party h ids) puts)}
       (.hasField h buffer "capacity")

@@ -18,7 +18,7 @@
    (java.lang.management ManagementFactory ThreadInfo ThreadMXBean)
    (java.util ArrayList Comparator HashMap IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
-   (skein.rt Callback Channel Frame Port SourceChannel UnlimitedChannel Waiter World)
+   (skein.rt Callback Channel Frame Result SourceChannel Waiter World)
    (skein.rt.schedule Scheduler Timeout)
    (skein.rt.watch Failures Failures$Uncaught)))
 
@@ -103,17 +103,17 @@
 
 (defn- limiter
   "Returns the description of a limiter of skein.async.limit, {:name :limit} or {:name :rate}, or nil for another channel."
-  [c]
-  (when (instance? UnlimitedChannel c)
-    (let [label (.label ^UnlimitedChannel c)]
-      (when (and (map? label) (some label [:limit :rate])) label))))
+  [^Channel c]
+  (let [label (.label c)]
+    (when (and (map? label) (some label [:limit :rate])) label)))
 
-(defn- kind [c]
-  (condp instance? c
-    Timeout :timeout
-    Port :result
-    SourceChannel :future
-    (if (limiter c) :limiter :chan)))
+(defn- kind [^Channel c]
+  (cond
+    (instance? Timeout (.role c)) :timeout
+    (.isResult c) :result
+    (instance? SourceChannel c) :future
+    (limiter c) :limiter
+    :else :chan))
 
 (defn- parties
   "Returns a `party` for each of the waiters; mostly there are none."
@@ -137,7 +137,7 @@
 
 (defn- channel [scope? makers ^View view]
   (let [^Channel c (.channel view)
-        ^Entry block (when (instance? Port c) (.block ^Port c))
+        ^Entry block (Result/block c)
         label (or (ChannelNames/label c) (some-> (:name (limiter c)) str))
         buffer (.buffer c)]
     (cond-> {:id (.id view) :kind (if (scope? (.id view)) :scope (kind c)) :closed? (.isClosed c)
@@ -147,8 +147,8 @@
       buffer (assoc :buffer (describe/buffer buffer))
       block (assoc :block (.id block))
       (and block (= Entry$Fate/COLLECTED (.fate block))) (assoc :collected? true)
-      (instance? Timeout c)
-      (assoc :remaining-ms (max 0 (quot (- (.deadlineNanos ^Timeout c) (Scheduler/nanoTime)) 1000000))))))
+      (instance? Timeout (.role c))
+      (assoc :remaining-ms (max 0 (quot (- (.deadlineNanos ^Timeout (.role c)) (Scheduler/nanoTime)) 1000000))))))
 
 ;;;; Blocks
 

@@ -11,7 +11,7 @@
    [skein.inspect.words :as words])
   (:import
    (skein.inspect.rt ChannelNames Entry Entry$Fate)
-   (skein.rt Channel Port)))
+   (skein.rt Channel Result)))
 
 (set! *warn-on-reflection* true)
 
@@ -147,7 +147,7 @@
 
 (defn- of-any [snapshot x]
   (let [ix (index snapshot)
-        made-by (when (instance? Port x) (.block ^Port x))]
+        made-by (when (instance? Channel x) (Result/block x))]
     (cond
       (int? x) (of-block snapshot ix x)
       (string? x) (of-name snapshot ix x)

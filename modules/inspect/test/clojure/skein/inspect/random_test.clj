@@ -9,7 +9,7 @@
    [skein.inspect.watched :as watched])
   (:import
    (skein.inspect.rt Entry Entry$Fate)
-   (skein.rt Port)))
+   (skein.rt Channel Result)))
 
 (set! *warn-on-reflection* true)
 
@@ -28,13 +28,13 @@
   (let [chs (vec (repeatedly channels chan))
         done (vec (repeatedly (count blocks) #(atom 0)))
         entries (mapv (fn [ops n]
-                        (let [^Port port (go (loop [todo (apply list (map (fn [[op c]] [op (chs c)]) ops))]
+                        (let [^Channel port (go (loop [todo (apply list (map (fn [[op c]] [op (chs c)]) ops))]
                                                (when-some [[op c] (first todo)]
                                                  (let [todo (rest todo)]
                                                    (if (= :take op) (<! c) (>! c 1))
                                                    (swap! n inc)
                                                    (recur todo)))))]
-                          (.block port)))
+                          (Result/block port)))
                       blocks done)]
     (assoc program :entries entries :done done :keeps (mapv chs held))))
 

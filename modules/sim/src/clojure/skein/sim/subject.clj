@@ -11,7 +11,7 @@
   (:import
    (clojure.lang IAtom Volatile)
    (java.util.concurrent Semaphore)
-   (skein.rt Channel Frame UnlimitedChannel)
+   (skein.rt Channel Frame)
    (skein.rt.schedule Timeout)
    (skein.rt.watch Failures Sites)
    (skein.sim.rt Simulation Task Trace$Event)))
@@ -40,13 +40,13 @@
 (defn limiter
   "Returns the description of a concurrency limiter, {:name :limit}, or nil for all else."
   [x]
-  (when (instance? UnlimitedChannel x)
-    (let [label (.label ^UnlimitedChannel x)]
+  (when (instance? Channel x)
+    (let [label (.label ^Channel x)]
       (when (:limit label) label))))
 
 (defn- kind-of [x]
   (cond
-    (instance? Timeout x) "timeout"
+    (and (instance? Channel x) (instance? Timeout (.role ^Channel x))) "timeout"
     (limiter x) "limiter"
     (instance? Channel x) "chan"
     (or (instance? IAtom x) (instance? Volatile x)) "atom"

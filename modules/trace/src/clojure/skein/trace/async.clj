@@ -6,7 +6,7 @@
   (:require
    [skein.trace.call :as call])
   (:import
-   (skein.rt Hooks Port Port$Watcher)
+   (skein.rt Channel Hooks Result Result$Watcher)
    (skein.rt.watch Failures SpawnTraces)))
 
 (set! *warn-on-reflection* true)
@@ -14,10 +14,10 @@
 (defn await-end!
   "Reports how the block of `port` ends, as a part of the call `c`. Takes nothing from the port: if the block
   has ended, reports the value that the next taker will get."
-  [c ^Port port]
-  (when-not (.watch port (reify Port$Watcher
-                           (ended [_ value error] (call/ended c value error))))
-    (call/ended c (.kept port) (Failures/of port))))
+  [c ^Channel port]
+  (when-not (Result/watch port (reify Result$Watcher
+                                 (ended [_ value error] (call/ended c value error))))
+    (call/ended c (Result/kept port) (Failures/of port))))
 
 (def ^:private spawn-traces (atom nil))
 

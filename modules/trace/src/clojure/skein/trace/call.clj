@@ -14,7 +14,7 @@
   (:import
    (clojure.lang Var)
    (java.util.concurrent.atomic AtomicBoolean AtomicLong)
-   (skein.rt Port)))
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -207,7 +207,7 @@
     (leave call)
     (event/quietly (fn tell-return []
                      (emit! call :return nil (text value) nil ns)
-                     (when (instance? Port value) (on-port call value))))
+                     (when (and (instance? Channel value) (.isResult ^Channel value)) (on-port call value))))
     nil))
 
 (defn thrown

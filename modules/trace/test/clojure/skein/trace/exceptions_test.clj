@@ -16,7 +16,7 @@
    [skein.virtual :as v])
   (:import
    (java.io StringReader StringWriter)
-   (skein.rt Port)
+   (skein.rt Channel)
    (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
@@ -72,7 +72,7 @@
   function of its port, waits for the block."
   [start]
   (let [in (a/chan)
-        ^Port port (start (async (<! in) (throw (ex-info "x" {}))))]
+        ^Channel port (start (async (<! in) (throw (ex-info "x" {}))))]
     (within-deadline
       (a/put! in 1)
       (keep :op (trace/async-trace (try (<?? port) (catch Exception e e)))))))
@@ -158,15 +158,15 @@
 
 ;; Each waits for a block in its own way, and returns the exception that ended it, if it gets one.
 (defn- wait-rethrowing [port] (try (<?? port) (catch Exception e e)))
-(defn- wait-for-value [port] (<!! port) (.thrown ^Port port))
-(defn- wait-for-one-of [port] (a/alts!! [port (a/chan)]) (.thrown ^Port port))
+(defn- wait-for-value [port] (<!! port) (.thrown ^Channel port))
+(defn- wait-for-one-of [port] (a/alts!! [port (a/chan)]) (.thrown ^Channel port))
 
 (defn- error-while-waiting
   "The exception of a block that fails as soon as `ready?` finds that a thread, which may be a virtual one, waits for it
   by `wait`."
   [wait ready? virtual?]
   (let [in (a/chan)
-        ^Port port (async (<! in) (divide 0))
+        ^Channel port (async (<! in) (divide 0))
         thrown (promise)
         run (fn run [] (deliver thrown (wait port)))
         ^Thread thread (if virtual? (Thread/startVirtualThread run) (doto (Thread. ^Runnable run) .start))]

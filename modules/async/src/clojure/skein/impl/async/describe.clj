@@ -7,7 +7,7 @@
    [clojure.datafy :as datafy])
   (:import
    (java.io Writer)
-   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Result Buffers$Sliding Channel Frame Port Waiter)
+   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Result Buffers$Sliding Channel Frame Waiter)
    (skein.rt.schedule Scheduler Timeout)
    (skein.rt.watch Failures Sites)))
 
@@ -55,14 +55,14 @@
              :takers (frames c true)
              :putters (frames c false)}
       b (assoc :buffer (buffer b))
-      (instance? Timeout c)
-      (assoc :remaining-ms (max 0 (quot (- (.deadlineNanos ^Timeout c) (Scheduler/nanoTime)) 1000000))))))
+      (instance? Timeout (.role c))
+      (assoc :remaining-ms (max 0 (quot (- (.deadlineNanos ^Timeout (.role c)) (Scheduler/nanoTime)) 1000000))))))
 
-(defn- kind [c]
-  (condp instance? c
-    Timeout "timeout"
-    Port "result"
-    "chan"))
+(defn- kind [^Channel c]
+  (cond
+    (instance? Timeout (.role c)) "timeout"
+    (.isResult c) "result"
+    :else "chan"))
 
 (defn print-channel
   "Writes a channel as #<chan 2/10 puts 1 takes 3 closed 1a2b3c>: how full its buffer is, how many
@@ -76,5 +76,5 @@
                    (when b (str " " count (when capacity (str "/" capacity))))
                    (when (pos? puts) (str " puts " puts))
                    (when (pos? takes) (str " takes " takes))
-                   (when (.isClosed c) (if (or (.isFailed c) (and (instance? Port c) (Failures/of c))) " failed" " closed"))
+                   (when (.isClosed c) (if (or (.isFailed c) (Failures/of c)) " failed" " closed"))
                    " " (Integer/toHexString (System/identityHashCode c)) ">"))))

@@ -14,7 +14,7 @@
    [skein.impl.port :as port :refer [<! >! chan close! defblock]]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Channel UnlimitedChannel)
+   (skein.rt Channel Unlimited)
    (skein.rt.schedule Scheduler)
    (skein.rt.scope Cancellable Region)))
 
@@ -151,7 +151,7 @@
   (when ex-handler (check/function "ex-handler of pipeline" ex-handler))
   (let [n (long n)
         items (chan n)
-        jobs (UnlimitedChannel. (port/buffer (+ n 2)) nil) ; n may be above the limit of waits in a channel
+        jobs (Channel. (port/buffer (+ n 2)) (Unlimited. nil)) ; n may be above the limit of waits in a channel
         do-job (fn do-job [job] (quick? xf ex-handler job))
         begin (fn begin [v item] (port/put! jobs [v item]))]
     (dotimes [_ n] (begin-work jobs do-job workload))

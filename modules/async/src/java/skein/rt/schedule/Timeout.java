@@ -8,60 +8,47 @@ import skein.rt.Channel;
 import skein.rt.ChannelFactory;
 import skein.rt.World;
 
-/** A channel that closes at its deadline. It belongs to one caller: closing it sooner cancels it. */
-public class Timeout extends Channel {
+/** Makes a channel one that closes at a deadline. It belongs to one caller: closing it sooner cancels it. */
+public final class Timeout {
     final long deadline; // on the clock of Scheduler.nanoTime
     int place = -1; // index in Timers' heap, guarded by its lock; -1 if it is not in the heap
+    private final Channel channel = ChannelFactory.INSTANCE.channel(null, this);
 
-    /** For {@link ChannelFactory}; the timeout is not started. */
-    public Timeout(long deadline) {
-        super(null);
+    Timeout(long deadline) {
         this.deadline = deadline;
     }
 
-    /** Starts a timeout; it never fires early. */
-    public static Timeout after(long millis) {
+    /** Starts a timeout, which never fires early. Returns its channel, as do the next two. */
+    public static Channel after(long millis) {
         return at(Scheduler.nanoTime()
                 + TimeUnit.MILLISECONDS.toNanos(Math.max(0, Math.min(millis, Long.MAX_VALUE / 4_000_000))));
     }
 
     /** Starts a timeout that calls {@code action}, with one argument, when it fires or is closed. */
-    public static Timeout calling(long millis, IFn action) {
-        Timeout timeout = after(millis);
-        boolean over = timeout.take(new Callback(action, true), null) != NONE; // it may have fired before the take
+    public static Channel calling(long millis, IFn action) {
+        Channel channel = after(millis);
+        boolean over =
+                channel.take(new Callback(action, true), null) != Channel.NONE; // it may have fired before the take
         if (over) action.invoke(null);
-        return timeout;
+        return channel;
     }
 
     /** Starts a timeout that fires when {@link Scheduler#nanoTime} has reached {@code deadlineNanos}. */
-    public static Timeout at(long deadlineNanos) {
-        Timeout timeout = ChannelFactory.INSTANCE.timeout(deadlineNanos);
+    public static Channel at(long deadlineNanos) {
+        Timeout timeout = new Timeout(deadlineNanos);
         World world = World.current();
         if (world != null) world.at(timeout);
         else Timers.add(timeout);
-        return timeout;
+        return timeout.channel;
     }
 
-    /** Closes the channel at its deadline. */
-    public void fire() {
-        super.close();
+    /** Returns the channel that closes. */
+    public Channel channel() {
+        return channel;
     }
 
-    /** Cancels the timer and closes the channel. */
-    @Override
-    public void close() {
-        if (!isClosed()) cancel();
-        super.close();
-    }
-
-    @Override
-    public void close(Throwable cause) {
-        if (!isClosed()) cancel();
-        super.close(cause);
-    }
-
-    /** A simulation drops a timeout that is closed. */
-    private void cancel() {
+    /** Called by the channel when it closes. A simulation drops a timeout that is closed. */
+    public void cancel() {
         if (World.current() == null) Timers.remove(this);
     }
 

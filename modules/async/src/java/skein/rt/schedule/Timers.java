@@ -91,7 +91,7 @@ final class Timers implements Runnable {
 
     private static void fire(Timeout due) {
         try {
-            due.fire();
+            due.channel().close();
         } catch (Throwable t) { // no memory, or a stack overflow: the other timers must still fire
             Scheduler.uncaught(t);
         }

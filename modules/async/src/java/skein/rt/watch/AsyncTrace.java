@@ -12,6 +12,7 @@ import java.util.concurrent.CopyOnWriteArraySet;
 import skein.base.Internals;
 import skein.rt.Body;
 import skein.rt.Frame;
+import skein.rt.Result;
 import skein.rt.Runner;
 import skein.rt.Waiter;
 
@@ -204,7 +205,7 @@ final class AsyncTrace {
     private void addAwaiting(Frame frame) {
         Set<Frame> seen = new HashSet<>();
         while (logical < MAX_LOGICAL && seen.add(frame)) {
-            Waiter waiter = frame.port().firstWaiting();
+            Waiter waiter = Result.firstWaiting(frame.port());
             if (waiter == null) return;
             Frame next = waiter.frame();
             if (next == null) {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import skein.rt.Channel;
 import skein.rt.Frame;
-import skein.rt.Port;
 import skein.rt.Waiter;
 import skein.rt.World;
 
@@ -29,7 +29,7 @@ public final class Failures {
     private record Told(String words, WeakReference<Throwable> thrown) {}
 
     private static final ArrayDeque<Uncaught> LAST = new ArrayDeque<>(); // guarded by itself
-    private static final Map<Port, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Map<Channel, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Frame, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Throwable, String> BECAUSE = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Set<Throwable> UNCAUGHT =
@@ -77,13 +77,13 @@ public final class Failures {
 
     /** A block has taken nil from {@code port}, which was closed. */
     public static void tookNil(Frame frame, Object port) {
-        if (!any || !(port instanceof Port)) return;
+        if (!any || !(port instanceof Channel)) return;
         Told told = FAILED.get(port);
         if (told != null) GIVEN_NIL.put(frame, told);
     }
 
     /** Returns the exception that ended the block of {@code port}, or null, without marking it as observed. */
-    public static Throwable of(Port port) {
+    public static Throwable of(Channel port) {
         Told told = FAILED.get(port);
         return told == null ? null : told.thrown.get();
     }

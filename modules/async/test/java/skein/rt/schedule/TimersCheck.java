@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt.schedule;
 
+import clojure.lang.AFn;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -9,6 +10,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import skein.rt.Callback;
 
 /** Looks into the heap of {@link Timers} between additions and removals, and at the order in which timeouts fire. */
 public final class TimersCheck {
@@ -17,23 +19,19 @@ public final class TimersCheck {
 
     private TimersCheck() {}
 
-    /** A timeout that says that it has fired. */
-    private static final class Told extends Timeout {
-        private final List<Long> fired;
-        private final CountDownLatch left;
-
-        Told(long deadline, List<Long> fired, CountDownLatch left) {
-            super(deadline);
-            this.fired = fired;
-            this.left = left;
-        }
-
-        @Override
-        public void fire() {
-            fired.add(deadline);
-            super.fire();
-            left.countDown();
-        }
+    /** Returns a timeout that says that it has fired. */
+    private static Timeout telling(long deadline, List<Long> fired, CountDownLatch left) {
+        Timeout timeout = new Timeout(deadline);
+        AFn tell = new AFn() {
+            @Override
+            public Object invoke(Object nil) {
+                fired.add(deadline);
+                left.countDown();
+                return nil;
+            }
+        };
+        timeout.channel().take(new Callback(tell, true), null);
+        return timeout;
     }
 
     private static Object inside(String field) {
@@ -96,7 +94,7 @@ public final class TimersCheck {
         long first = System.nanoTime();
         try {
             List<Timeout> all = new ArrayList<>();
-            for (int i = 0; i < n; i++) all.add(new Told(first + i * 10_000L, fired, left));
+            for (int i = 0; i < n; i++) all.add(telling(first + i * 10_000L, fired, left));
             Collections.shuffle(all, new Random(seed));
             all.forEach(Timers::add);
         } finally {
@@ -114,8 +112,9 @@ public final class TimersCheck {
         CountDownLatch left = new CountDownLatch(1);
         Timers.add(late);
         try {
-            Timers.add(new Told(System.nanoTime() + 1_000_000, Collections.synchronizedList(new ArrayList<>()), left));
-            return left.await(DEADLINE_SECONDS, TimeUnit.SECONDS) && !late.isClosed();
+            Timers.add(telling(System.nanoTime() + 1_000_000, Collections.synchronizedList(new ArrayList<>()), left));
+            return left.await(DEADLINE_SECONDS, TimeUnit.SECONDS)
+                    && !late.channel().isClosed();
         } finally {
             Timers.remove(late);
         }

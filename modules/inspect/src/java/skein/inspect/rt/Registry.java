@@ -15,6 +15,7 @@ import skein.rt.Channel;
 import skein.rt.Frame;
 import skein.rt.Hooks;
 import skein.rt.Lock;
+import skein.rt.Result;
 import skein.rt.Runner;
 import skein.rt.Waiter;
 import skein.rt.scope.Cancellable;
@@ -271,7 +272,7 @@ public final class Registry implements Inspector, Runnable {
         } finally {
             s.unlock();
         }
-        frame.port().block(e);
+        Result.block(frame.port(), e);
         return e;
     }
 

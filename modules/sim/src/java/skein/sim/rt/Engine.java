@@ -281,7 +281,7 @@ abstract class Engine extends World implements Executor {
     private void admitDue() {
         for (Timeline.Due due; (due = timeline.poll()) != null; ) {
             Timeout timeout = due.timeout();
-            Runnable work = timeout == null ? due.work() : () -> timeout.fire();
+            Runnable work = timeout == null ? due.work() : timeout.channel()::close;
             tasks.enqueue(add(new Task(this, null, Task.Kind.TIMER, work, clock)));
         }
     }

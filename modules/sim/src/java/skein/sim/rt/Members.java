@@ -10,6 +10,7 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
+import skein.rt.Channel;
 import skein.rt.World;
 import skein.rt.schedule.Timeout;
 
@@ -88,7 +89,7 @@ public final class Members {
      */
     public static Object deref(Simulation sim, Object ref, long millis, Object absent, IFn deref) throws Exception {
         CompletableFuture<Object> result = new CompletableFuture<>();
-        Timeout timeout = Timeout.calling(millis, new clojure.lang.AFn() {
+        Channel timeout = Timeout.calling(millis, new clojure.lang.AFn() {
             @Override
             public Object invoke(Object closed) {
                 return result.complete(absent);

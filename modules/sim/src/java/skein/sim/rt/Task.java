@@ -4,7 +4,6 @@ package skein.sim.rt;
 import java.util.Locale;
 import skein.rt.Channel;
 import skein.rt.Frame;
-import skein.rt.UnlimitedChannel;
 import skein.rt.World;
 
 /** A task of a simulation: a block, a callback, a thread, a timer that is due, or the body of the test. */
@@ -70,7 +69,7 @@ public final class Task extends World.Member {
 
     /** Returns whether the task waits to put a value, which is lost if nobody takes it. A limiter's permit is no such value. */
     boolean losesValue() {
-        return doing() == World.PUT && !(doingOn() instanceof UnlimitedChannel);
+        return doing() == World.PUT && !(doingOn() instanceof Channel c && c.isUnlimited());
     }
 
     /** Returns whether the operation that a block is about to do is a put that fails. */

@@ -14,7 +14,7 @@ final class Timeline {
         }
 
         boolean over() {
-            return timeout != null && timeout.isClosed();
+            return timeout != null && timeout.channel().isClosed();
         }
     }
 

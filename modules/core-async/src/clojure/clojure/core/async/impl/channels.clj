@@ -6,14 +6,13 @@
    [skein.async :as a]
    [skein.impl.protocols :as impl])
   (:import
-   (clojure.core.async.impl.channels ManyToManyChannel)
    (clojure.core.async.impl.protocols ReadPort WritePort)))
 
 (set! *warn-on-reflection* true)
 
 ;; A program may define print-method for one of core.async's types. A channel is also a
 ;; skein.rt.Channel, for which skein.async defines print-method; the program's method is preferred.
-(doseq [type [ManyToManyChannel ReadPort WritePort clojure.core.async.impl.protocols.Channel]]
+(doseq [type [ReadPort WritePort clojure.core.async.impl.protocols.Channel]]
   (prefer-method print-method type skein.rt.Channel))
 
 (defn box

@@ -4,6 +4,47 @@ package clojure.core.async.impl.channels;
 import clojure.core.async.impl.protocols.Channel;
 import clojure.core.async.impl.protocols.ReadPort;
 import clojure.core.async.impl.protocols.WritePort;
+import clojure.lang.IFn;
+import clojure.lang.Symbol;
+import skein.rt.Buffer;
+import skein.rt.Late;
 
-/** A channel of Skein's, under the name of core.async's class. It is an interface here: nobody else makes one. */
-public interface ManyToManyChannel extends ReadPort, WritePort, Channel {}
+/**
+ * The class of all channels that users get on the bridge, under the name of core.async's class. Its methods are those of
+ * core.async's types; Skein's own operations do not use them.
+ */
+public final class ManyToManyChannel extends skein.rt.Channel implements ReadPort, WritePort, Channel {
+    /** The buffer, or null, for code that reads this field of core.async's class. */
+    public final Object buf;
+
+    /** Called by the bridge's {@link skein.rt.ChannelFactory}. */
+    public ManyToManyChannel(Buffer buffer, Object role) {
+        super(buffer, role);
+        buf = buffer;
+    }
+
+    private static IFn protocol(String method) {
+        return Late.var(Symbol.intern("skein.impl.protocols", method));
+    }
+
+    @Override
+    public Object take_BANG_(Object handler) {
+        return protocol("take!").invoke(this, handler);
+    }
+
+    @Override
+    public Object put_BANG_(Object value, Object handler) {
+        return protocol("put!").invoke(this, value, handler);
+    }
+
+    @Override
+    public Object close_BANG_() {
+        close();
+        return null;
+    }
+
+    @Override
+    public Object closed_QMARK_() {
+        return isClosed();
+    }
+}

@@ -7,14 +7,13 @@ import clojure.lang.RT;
 import skein.rt.schedule.Scheduler;
 
 /**
- * A channel whose values pass a transducer before the buffer, or whose errors go to a handler of its own. The transducer
- * and the handler run under the channel's lock, as core.async's contract says. They may use the channel: its lock is
- * reentrant.
+ * What a channel's values pass before the buffer, and where its errors go. The transducer and the handler run under the
+ * channel's lock, as core.async's contract says. They may use the channel: this is its lock, and it is reentrant.
  *
  * <p>Differs: what the handler throws is reported, so that it harms neither the operation that ran the handler, which may
  * belong to a mult, nor those that wait here. In core.async the operation throws it, and keeps the lock.
  */
-public class TransducedChannel extends Channel {
+public final class Transducer extends Lock {
     /** The reducing function under the transducer: adds to the buffer, which is the accumulator. */
     private static final IFn ADD = new AFn() {
         @Override
@@ -47,8 +46,7 @@ public class TransducedChannel extends Channel {
      * @param xform the transducer, or null
      * @param exceptionHandler called with an exception of the transducer; its result, if not nil, goes to the buffer
      */
-    public TransducedChannel(Buffer buffer, IFn xform, IFn exceptionHandler) {
-        super(buffer);
+    public Transducer(IFn xform, IFn exceptionHandler) {
         this.step = xform == null ? ADD : (IFn) xform.invoke(ADD);
         this.exceptionHandler = exceptionHandler;
     }
@@ -83,12 +81,7 @@ public class TransducedChannel extends Channel {
         }
     }
 
-    @Override
-    boolean handsOver(Buffer b) {
-        return false;
-    }
-
-    @Override
+    /** Adds to the buffer. Returns whether the transducer has ended. */
     boolean add(Buffer b, Object value) {
         try {
             return RT.isReduced(step.invoke(b, value));
@@ -99,7 +92,6 @@ public class TransducedChannel extends Channel {
     }
 
     /** Completes the transducer, once, so that it adds the values that it has kept. */
-    @Override
     void finish(Buffer b) {
         if (finished) return;
         finished = true;
