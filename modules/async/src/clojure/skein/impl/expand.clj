@@ -273,3 +273,19 @@
           in its place and is not expanded. By default everything is expanded."
   ([env form] (expand env form (constantly nil)))
   ([env form leave] (expand-in (outer-scope env leave) form)))
+
+(defn left?
+  "Returns whether `form` is a call that `expand` has left as it was."
+  [form]
+  (boolean (::left (meta form))))
+
+(defn- symbols-in [form]
+  (into #{} (filter symbol?) (tree-seq coll? (fn parts [x] (concat (seq x) (some-> (meta x) list))) form)))
+
+(defn with-outer
+  "Returns a form for `form`, an expanded form, that can stand where the form before expansion stood. `outer`
+  is as `expand` returns it."
+  [outer form]
+  (let [used (symbols-in form)]
+    (list 'let* (into [] (mapcat (fn outer-local [[renamed {:keys [sym]}]] (when (used renamed) [renamed sym]))) outer)
+          form)))

@@ -2,7 +2,7 @@
 (ns skein.bridge.impl-test
   "The namespaces under the names of core.async's own parts."
   (:require
-   [clojure.core.async :as a]
+   [clojure.core.async :as a :refer [<! >! alts!]]
    [clojure.core.async.impl.buffers :as buffers]
    [clojure.core.async.impl.channels :as channels]
    [clojure.core.async.impl.dispatch :as dispatch]
@@ -11,6 +11,7 @@
    [clojure.core.async.impl.protocols :as protocols]
    [clojure.core.async.impl.timers :as timers]
    [clojure.test :refer [deftest is testing]]
+   [skein.async :as skein]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.impl.protocols :as impl]
    [skein.uncaught :refer [await-uncaught]])
@@ -83,6 +84,10 @@
 
 ;;;; State machines
 
+;; The operations of the machines, which they do by the functions below.
+(defn- now [v] v)
+(defn- later [v] v)
+
 (defn- now-run [state block v]
   (ioc/aset-all! state ioc/STATE-IDX block ioc/VALUE-IDX v)
   :recur)
@@ -120,10 +125,16 @@
   "Like `go`, by a machine with its operations."
   [& body]
   `(let [done# (a/chan 1)]
-     (-> (~(go/state-machine `(do ~@body) 1 [nil nil] ioc/async-custom-terminators))
+     (-> (~(go/state-machine `(do ~@body) 1 [nil &env] ioc/async-custom-terminators))
          (ioc/aset-all! ioc/USER-START-IDX done#)
          ioc/run-state-machine-wrapped)
      done#))
+
+(defmacro ^:private taken [port]
+  `(a/<! ~port))
+
+(defmacro ^:private in-a-let [[op arg]]
+  `(let [x# ~arg] (~op x#)))
 
 (deftest a-machine-with-a-blocks-operations-is-a-block
   (let [c (a/chan 1), d (a/chan), never (a/chan)]
@@ -136,6 +147,55 @@
                              nothing (go-machine nil)]
                          (a/>!! d 7)
                          [(await-port waiting) (await-port waiting) (await-port nothing)])))))
+
+(deftest a-machine-finds-its-operations-by-their-vars
+  (let [full (fn [] (doto (a/chan 1) (a/put! 1)))]
+    (testing "under any name, and from any macro"
+      (is (= [1 1 1 1 1 1]
+             (await-port (go-machine [(<! (full))
+                                      (a/<! (full))
+                                      (clojure.core.async/<! (full))
+                                      (skein/<! (full))
+                                      (taken (full))
+                                      (in-a-let (a/<! (full)))]))))
+      (is (= [[true 3] [true 4] :five :none]
+             (await-port (go-machine (let [c (a/chan 1)]
+                                       [[(a/>! c 3) (first (a/alts! [c]))]
+                                        [(>! c 4) (first (clojure.core.async/alts! [c]))]
+                                        (do (a/>! c 5) (a/alt! c ([v] (when (= 5 v) :five))))
+                                        (a/alt! c :some :default :none)]))))))
+    (testing "anywhere in an expression"
+      (is (= [{:a 1} #{1} 2 1 1 [1 1] 7]
+             (await-port (go-machine [{:a (a/<! (full))}
+                                      #{(a/<! (full))}
+                                      (inc (long (a/<! (full))))
+                                      (case (str (a/<! (full))) "1" (a/<! (full)))
+                                      (try (throw (ex-info "x" {})) (catch Exception _ (a/<! (full))))
+                                      (loop [got []] (if (< (count got) 2) (recur (conj got (a/<! (full)))) got))
+                                      (letfn [(seven [] 7)] (a/<! (full)) (seven))])))))
+    (testing "but not a local of that name"
+      (is (= [:local :outer]
+             (let [>! (fn [_ _] :outer)]
+               (await-port (go-machine [(let [<! (fn [_] :local)] (<! 1)) (>! 1 2)]))))))))
+
+(deftest a-block-in-a-machine-has-operations-of-its-own
+  (let [c (a/chan), got (go-machine (a/go [(<! c) (a/<! c)]))]
+    (a/put! c 1)
+    (a/put! c 2)
+    (is (= [1 2] (await-port (await-port got)))))
+  (let [c (a/chan)
+        got (go-machine (let [inner (a/go-loop [sum 0] (if-some [v (<! c)] (recur (+ sum (long v))) sum))]
+                          (>! c 1)
+                          (>! c 2)
+                          (a/close! c)
+                          (<! inner)))]
+    (is (= 3 (await-port got))))
+  (let [c (a/chan 1)]
+    (is (= [:v true] (await-port (go-machine (let [inner (go-machine (<! c))] [(do (>! c :v) (<! inner)) (>! c :w)])))))))
+
+(deftest an-operation-in-a-function-is-not-the-machines
+  (is (= :refused (await-port (go-machine (try (mapv (fn [c] (a/<! c)) [(a/chan)])
+                                               (catch AssertionError _ :refused)))))))
 
 (deftest a-machine-that-throws-closes-its-channel
   (let [done (a/chan 1)]

@@ -25,6 +25,7 @@
    [skein.impl.error :as error]
    [skein.impl.expand :as expand]
    [skein.impl.forms :as forms]
+   [skein.impl.go.ops :as ops]
    [skein.impl.internals :as internals]
    [skein.trace.print :as print]))
 
@@ -299,7 +300,7 @@
   (let [op (first form)
         bare-walk (bare-walks op)]
     (cond
-      (::expand/left (meta form)) form
+      (expand/left? form) form
       bare-walk (bare-walk ctx form)
       :else (let [ctx (with-rows ctx form)]
               (if (forms/special? op)
@@ -326,33 +327,22 @@
               (run! (fn one [part] (check part (inc depth))) form)))]
     (check form 0)))
 
-(defn- block-macro?
-  "Returns whether `op` names a macro whose body has a compiler of its own."
-  [op]
-  (let [v (try (resolve op) (catch ClassNotFoundException _ nil))]
-    (and (var? v) (:skein.impl.go/block (meta v)))))
-
 (defn- leave-blocks
   "Leaves go blocks unchanged: their bodies are traced when they are compiled."
   [options args?]
   (fn leave [[op & body :as form]]
-    (when (block-macro? op)
+    (when (ops/block-macro? op)
       (with-meta (list op (list* `instrumented options args? body)) (meta form)))))
 
 (defn- at-top-level? [env]
   (and (empty? env) (not (internals/in-function?))))
 
-(defn- symbols-in [form]
-  (into #{} (filter symbol?) (tree-seq coll? (fn parts [x] (concat (seq x) (some-> (meta x) list))) form)))
-
 (defn- traced-form [env form options args? body]
   (let [source (with-meta (if (next body) (list* 'do body) (list 'do (first body))) (meta form))
         {expanded :form outer :outer} (expand/expand env source (leave-blocks options args?))
         ctx (own-context {:options options, :args? args?, :rows (volatile! []), :parent nil} nil)
-        walked (guarded ctx (walk-all ctx (rest expanded)))
-        used (symbols-in walked)]
-    (list 'let* (into [] (mapcat (fn outer-local [[renamed {:keys [sym]}]] (when (used renamed) [renamed sym]))) outer)
-          walked)))
+        walked (guarded ctx (walk-all ctx (rest expanded)))]
+    (expand/with-outer outer walked)))
 
 (defmacro instrumented
   "Evaluates the body in a try that reports what fails in it.

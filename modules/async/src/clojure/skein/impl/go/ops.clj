@@ -17,10 +17,19 @@
   [sym op]
   (alter-meta! (find-var sym) assoc :skein.impl.go/op op))
 
-(defn parking
-  "Returns the entry of the var that the symbol `sym` names in *ns*, or nil. A
-  symbol that is a local must not be passed."
+(defn var-named
+  "Returns the var that the symbol `sym` names in *ns*, or nil. A symbol that is a local must not
+  be passed, nor to the next two."
   [sym]
   (let [v (try (resolve sym) (catch ClassNotFoundException _ nil))]
-    (when (var? v)
-      (:skein.impl.go/op (meta v)))))
+    (when (var? v) v)))
+
+(defn parking
+  "Returns the entry of the var that `sym` names, or nil."
+  [sym]
+  (:skein.impl.go/op (meta (var-named sym))))
+
+(defn block-macro?
+  "Returns whether `sym` names a macro whose body has a compiler of its own."
+  [sym]
+  (boolean (:skein.impl.go/block (meta (var-named sym)))))

@@ -11,7 +11,10 @@
   {:no-doc true}
   (:require
    [clojure.core.async.impl.ioc-macros :as ioc]
-   [skein.impl.go :as compiler])
+   [skein.impl.expand :as expand]
+   [skein.impl.forms :as forms]
+   [skein.impl.go :as compiler]
+   [skein.impl.go.ops :as ops])
   (:import
    (clojure.lang Var)
    (java.util.concurrent SynchronousQueue)
@@ -68,18 +71,55 @@
     (ioc/aset-all! (AtomicReferenceArray. (+ (long n-user-places) (long ioc/USER-START-IDX)))
                    ioc/FN-IDX begin)))
 
+(defn- operations
+  "Returns a function of a symbol: the symbol of the function that does the operation of that name, or nil."
+  [transitions]
+  (let [of-op (into {} (keep (fn [[sym run]] (when-some [op (ops/parking sym)] [op run]))) transitions)]
+    (fn operation [sym]
+      (or (transitions (some-> (ops/var-named sym) symbol))
+          (of-op (ops/parking sym)))))) ; for the vars of skein.async, and those to which macros such as alt! expand
+
+(declare with-transitions)
+
+(defn- parts-with-transitions [operation state turns form]
+  (map (fn part [[role x]]
+         (if (#{:value :tail :operator :target :place :clause} role)
+           (with-transitions operation state turns x)
+           x))
+       (forms/parts form)))
+
+(defn- seq-with-transitions [operation state turns [op :as form]]
+  (if (or (expand/left? form) ('#{fn* reify* deftype*} op)) ; what is in there does not belong to this machine
+    form
+    (let [form (forms/rebuild form (parts-with-transitions operation state turns form))]
+      (if-some [run (when (and (symbol? op) (not (forms/special? op))) (operation op))]
+        `(transition ~state ~turns ~run [~@(rest form)])
+        form))))
+
+(defn- with-transitions
+  "Returns `form`, an expanded form, with a call of `transition` in place of each operation. `state` and `turns` are the
+  symbols of its first two arguments."
+  [operation state turns form]
+  (let [walk (fn walk [x] (with-transitions operation state turns x))]
+    (cond
+      (and (seq? form) (seq form)) (seq-with-transitions operation state turns form)
+      (record? form) form
+      (map? form) (with-meta (apply array-map (map walk (mapcat identity form))) (meta form)) ; in their order
+      (or (vector? form) (set? form)) (with-meta (into (empty form) (map walk) form) (meta form))
+      :else form)))
+
 (defn state-machine
-  "Returns the form of a function that makes a machine for `body`. `user-transitions` maps the
-  symbol of an operation to the symbol of the function that does it, see `transition`. The body
-  calls an operation by its name without a namespace. The function of :Return is called with
-  the machine and the body's value, and returns the machine's value."
-  [body num-user-params [_crossing-env _env] user-transitions]
+  "Returns the form of a function that makes a machine for `body`. `env` is the &env of its macro. `user-transitions` maps
+  the symbol of an operation to the symbol of the function that does it, see `transition`. An operation may have any
+  name that resolves to its var. In functions and blocks in the body, it is not the machine's. The function of :Return is
+  called with the machine and the body's value, and returns the machine's value."
+  [body num-user-params [_crossing-env env] user-transitions]
   (let [state (gensym "state")
         turns (gensym "turns")
-        operations (mapcat (fn [[op run]]
-                             [(symbol (name op)) `(fn [& args#] (transition ~state ~turns ~run args#))])
-                           (dissoc user-transitions :Return))
-        form `(let [~@operations] ~body)]
+        leave-block (fn leave [[op :as form]] (when (ops/block-macro? op) form))
+        {:keys [form outer]} (expand/expand (when (map? env) env) body leave-block)
+        form (with-transitions (operations (dissoc user-transitions :Return)) state turns form)
+        form (expand/with-outer outer form)]
     `(fn [] (machine ~num-user-params
                      (fn [~state ~turns]
                        ~(if-some [return (:Return user-transitions)] `(~return ~state ~form) form))))))
