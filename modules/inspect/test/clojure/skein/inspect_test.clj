@@ -20,8 +20,8 @@
    (java.lang.management ManagementFactory)
    (java.util.concurrent CountDownLatch)
    (javax.management ObjectName)
-   (skein.inspect.rt Bean Packing Registry)
-   (skein.rt Frame Hooks)
+   (skein.inspect.rt Bean Entry Packing Registry)
+   (skein.rt Frame Hooks Port)
    (skein.rt.watch Conveyor)))
 
 (set! *warn-on-reflection* true)
@@ -310,15 +310,30 @@
     (a/close! release)
     (await-port port)))
 
+;; The collector clears the reference to a block; only later does the inspector's thread learn of that.
+(deftest a-block-that-was-just-collected-is-in-the-next-look
+  (let [c (chan)
+        port (go (>! c 1))]
+    (parked 1)
+    (.clear ^Entry (.block ^Port port)) ; as the collector does
+    (let [look (inspect/snapshot)]
+      (is (= [:put] (map :op (:blocks (:collected look)))))
+      (is (= 1 (:count (:collected look))))
+      (is (= [[:proven :lost-value]] (map (juxt :verdict :kind) (inspect/deadlocks look)))))
+    (testing "it continues after all, as a block does that a finalizer has revived"
+      (<!! c)
+      (await-port port)
+      (is (= {:count 0 :blocks []} (select-keys (:collected (inspect/snapshot)) [:count :blocks]))))))
+
 ;; Checks RG4.
 (deftest all-findings-of-a-collection-are-known-after-it
   (dotimes [_ 3]
-    (let [before (.collectedCount (Registry/get))
+    (let [before (.count (.collected (Registry/get)))
           made 20000]
       ((fn [] (dotimes [_ made] (go (<! (chan))))))
       (watched/eventually #(every? (comp #{:parked} :state) (inspect/blocks)))
       (is (.collect (Registry/get) 60000))
-      (let [found (- (.collectedCount (Registry/get)) before)]
+      (let [found (- (.count (.collected (Registry/get))) before)]
         (is (<= (- made 100) found) "except for those that a stack still held")))))
 
 (deftest why-follows-the-chain

@@ -355,11 +355,12 @@
 
 (defn- asked
   "Returns a live entry with its frame and the operations that it waits in, as [entry frame port arms slow-puts], or nil if the frame is
-  garbage."
+  garbage: then it tells the registry, so that the block is in one of the lists of this snapshot."
   [^Entry e]
-  (when-some [^Frame frame (.get e)]
+  (if-some [^Frame frame (.get e)]
     (let [port (Registry/port frame)]
-      [e frame port (when port (try (arms (.op e) port) (catch RuntimeException _ nil))) (when port (slow-puts frame port))])))
+      [e frame port (when port (try (arms (.op e) port) (catch RuntimeException _ nil))) (when port (slow-puts frame port))])
+    (.cleared (Registry/get) e)))
 
 (defn- views-of
   "Returns [views ordered]. `views` is a map from channel to View, for the channels in which blocks and threads wait, and those with a
@@ -382,8 +383,8 @@
   (let [registry (Registry/get)
         now (.tick registry)
         seen (HashMap.)
-        collected (.collected registry) ; read first: a block that is collected meanwhile is then in neither list, rather than in both
         asked (into [] (keep asked) (.live registry))
+        collected (.collected registry) ; read after `asked`, which holds the living blocks: each block is in one list, and in one only
         threads (.waiting registry)
         [views ordered] (views-of asked threads)
         cancellables (-> #{}
@@ -405,5 +406,5 @@
        :timers (Timeout/outstanding)
        :memory (memory)
        :starved (carriers/starved (.carriers registry))
-       :collected {:count (.collectedCount registry) :blocks (mapv (partial gone now seen) collected)}}
+       :collected {:count (.count collected) :blocks (mapv (partial gone now seen) (.last collected))}}
       (lock-waits (ManagementFactory/getThreadMXBean)))))

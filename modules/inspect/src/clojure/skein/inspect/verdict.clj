@@ -178,10 +178,10 @@
   "Runs the garbage collector until it collects no more blocks that have not ended. Returns whether it ran."
   [^Registry registry]
   (loop [i 0]
-    (let [before (.collectedCount registry)]
+    (let [before (.count (.collected registry))]
       (cond
         (not (.collect registry 20000)) false
-        (and (< i 5) (or (zero? i) (< before (.collectedCount registry)))) (recur (inc i))
+        (and (< i 5) (or (zero? i) (< before (.count (.collected registry))))) (recur (inc i))
         :else true))))
 
 (defn collect!
@@ -191,7 +191,7 @@
   (let [registry (Registry/get)
         before (mapv (fn group [[blocks text]] {:blocks (mapv :id blocks) :says text}) (closed-groups (snapshot/take-snapshot) 0))
         ran? (collect-all registry)
-        gone (into #{} (map (fn id [^Entry e] (.id e))) (.collected registry))
+        gone (into #{} (map (fn id [^Entry e] (.id e))) (.last (.collected registry)))
         proven (filterv (fn gone? [{:keys [blocks]}] (every? gone blocks)) before)]
     (swap! groups (fn add [known] (vec (take-last max-groups (into known proven)))))
     ran?))

@@ -85,7 +85,7 @@ final class Flight {
         Stats e = new Stats();
         e.blocks = registry.liveCount();
         e.threads = registry.waiting().size();
-        e.collected = registry.collectedCount();
+        e.collected = registry.collected().count();
         e.timers = Timeout.outstanding();
         e.commit();
     }

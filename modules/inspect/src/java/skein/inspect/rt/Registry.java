@@ -139,6 +139,9 @@ public final class Registry implements Inspector, Runnable {
      */
     public record Waiting(Waiter waiter, Object port, int since, Cancellable cancellable) {}
 
+    /** The blocks that were collected before they had ended: how many, and the last of them, oldest first. */
+    public record Collected(long count, List<Entry> last) {}
+
     private static final Registry THE_ONE = new Registry();
 
     private final Stripe[] stripes = new Stripe[STRIPES];
@@ -313,7 +316,7 @@ public final class Registry implements Inspector, Runnable {
             mine.look();
             try {
                 Reference<?> r = cleared.remove(TICK_MILLIS);
-                if (r instanceof Entry e) collected(e);
+                if (r instanceof Entry e) cleared(e);
                 else if (r instanceof Mark mark) mark.reached.countDown();
             } catch (InterruptedException e) {
                 continue; // stopped
@@ -326,7 +329,8 @@ public final class Registry implements Inspector, Runnable {
         return clock == Thread.currentThread();
     }
 
-    private void collected(Entry e) {
+    /** The collector has cleared the entry. Does nothing if that is known already, or if the block has ended. */
+    public void cleared(Entry e) {
         synchronized (collected) {
             if (!end(e, Entry.Fate.COLLECTED)) return;
             if (collected.size() == KEPT) collected.removeFirst();
@@ -355,7 +359,7 @@ public final class Registry implements Inspector, Runnable {
         Mark mark = new Mark(cleared);
         System.gc();
         if (!mark.reached.await(timeoutMillis, TimeUnit.MILLISECONDS)) return false;
-        for (Entry e : live()) if (e.refersTo(null)) collected(e); // one that has ended is in no list: see RG2
+        for (Entry e : live()) if (e.refersTo(null)) cleared(e); // one that has ended is in no list: see RG2
         return true;
     }
 
@@ -369,7 +373,7 @@ public final class Registry implements Inspector, Runnable {
         return tick;
     }
 
-    /** Returns the blocks that have not ended, each once. */
+    /** Returns the blocks that have not ended, each once. The collector may have cleared some; see {@link #cleared}. */
     public List<Entry> live() {
         List<Entry> all = new ArrayList<>();
         for (Stripe s : stripes) {
@@ -394,17 +398,10 @@ public final class Registry implements Inspector, Runnable {
         return n;
     }
 
-    /** Returns the last blocks that were collected before they had ended, oldest first. */
-    public List<Entry> collected() {
+    /** Returns how many blocks were collected before they had ended, and the last of them, oldest first. */
+    public Collected collected() {
         synchronized (collected) {
-            return new ArrayList<>(collected);
-        }
-    }
-
-    /** Returns how many blocks were collected before they had ended. */
-    public long collectedCount() {
-        synchronized (collected) {
-            return collectedCount;
+            return new Collected(collectedCount, List.copyOf(collected));
         }
     }
 
