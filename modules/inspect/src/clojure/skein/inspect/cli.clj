@@ -37,12 +37,6 @@ collector of the process first.")
 (defn- warn [& parts]
   (binding [*out* *err*] (println (apply str "skein: " parts))))
 
-(defn- shows-no-wait?
-  "Returns whether the inspector sees no block, and no thread that waits in a channel. Threads that wait for locks don't
-  count: the inspector finds them without a step of theirs."
-  [{:keys [blocks threads]}]
-  (and (empty? blocks) (every? :lock (mapcat :waits threads))))
-
 (defn- moving
   "Returns a snapshot of a process, for top and timeline, which show what moves from now on. Switches its inspector on; warns if it was off."
   [pid]
@@ -54,7 +48,7 @@ collector of the process first.")
     (dissoc snapshot :was-off?)))
 
 (defn- live
-  "Returns a snapshot of a process whose inspector is on. Warns if it has seen nothing. Stops if it is off, without switching it on:
+  "Returns a snapshot of a process whose inspector is on. Stops if it is off, without switching it on:
   blocks that wait for ever would perhaps be collected."
   [pid prove]
   (when-not (attach/on? pid)
@@ -63,11 +57,7 @@ collector of the process first.")
                    " --heap may show threads that wait for ever for locks and promises.")))
     (stop 1 (str "the inspector of process " pid " is off, so it does not know what waits. The same command with --heap shows that now. "
                  "To see more the next time, call (skein.inspect/start!) at the start of the program.")))
-  (let [snapshot (remote/snapshot-of pid prove)]
-    (when (shows-no-wait? snapshot)
-      (warn "the inspector of process " pid " sees nothing that waits in a channel. "
-            "For waits from before it was switched on, and for promises and latches, run ./skein ps " pid " --heap."))
-    (dissoc snapshot :was-off?)))
+  (dissoc (remote/snapshot-of pid prove) :was-off?))
 
 (defn- of-heap [pid]
   (remote/heap-of pid (fn told [used] (warn "process " pid " is paused while it writes its heap of " (quot (long used) 1000000) " MB to a file."))))

@@ -145,19 +145,35 @@
              " waits " (words/waits ix t) (when-some [ms (:since-ms t)] (str " for " (words/duration ms)))))
     (when (pos? more) (line! out "       and " (words/counted more "more thread") (when at (str " at " at))))))
 
-(defn- write-text [out {:keys [at-ms blocks threads scopes folds collected heap unproven elsewhere] :as snapshot}]
+(defn- unseen?
+  "Returns whether the inspector has seen no block, and no thread that waits in a channel. A thread that waits for a lock does not
+  count: the inspector finds it without a step."
+  [{:keys [blocks threads collected heap]}]
+  (and (not heap) (empty? blocks) (every? :lock (mapcat :waits threads)) (zero? (long (:count collected)))))
+
+(defn- write-head
+  "Writes how much a snapshot has, and what it can't show."
+  [out {:keys [at-ms blocks threads collected heap] :as snapshot}]
+  (let [at (str ", at " (Instant/ofEpochMilli at-ms))
+        threads (words/counted (count threads) "thread" [" waits" " wait"])]
+    (cond
+      heap
+      (let [gone (long (:count collected)), stuck (+ gone (count (filter :stuck? blocks)))]
+        (line! out (words/counted (+ gone (count blocks)) "block") (when (pos? stuck) (str " (" stuck " stuck)")) ", " threads at ", in " heap)
+        (line! out "A heap file alone shows no times, labels, uncaught exceptions, suspected cycles or waits for monitors. If the"
+               " inspector of the process is on, ./skein ps " (words/process snapshot) " shows them."))
+      (unseen? snapshot)
+      (do (line! out "No block seen yet, and no thread that waits in a channel" at)
+          (line! out "The inspector sees what waited before it was switched on only after its next step. ./skein ps "
+                 (words/process snapshot) " --heap shows it, and threads that wait for promises or latches."))
+      :else
+      (line! out (words/counted (count blocks) "block") ", " threads ", " (words/counted (:count collected) "block") " collected" at))))
+
+(defn- write-text [out {:keys [blocks threads scopes folds collected unproven elsewhere] :as snapshot}]
   (let [snapshot (shape/indexed snapshot)
         ix (shape/index snapshot)
         groups (group-by (fn key-of [b] {:state (shown-state b) :site (:site b)}) blocks)]
-    (line! out (if heap
-                 (let [gone (long (:count collected)), stuck (+ gone (count (filter :stuck? blocks)))]
-                   (str (words/counted (+ gone (count blocks)) "block") (when (pos? stuck) (str " (" stuck " stuck)"))))
-                 (words/counted (count blocks) "block"))
-           ", " (words/counted (count threads) "thread" [" waits" " wait"])
-           (when-not heap (str ", " (words/counted (:count collected) "block") " collected")) ", at "
-           (str (Instant/ofEpochMilli at-ms)) (when heap (str ", in " heap)))
-    (when heap (line! out "A heap file alone shows no times, labels, uncaught exceptions, suspected cycles or waits for monitors. If the inspector of the process is on, ./skein ps "
-                 (words/process snapshot) " shows them."))
+    (write-head out snapshot)
     (when unproven (line! out unproven))
     (when (pos? (long (or elsewhere 0)))
       (line! out (words/counted elsewhere "other thread" [" waits" " wait"])

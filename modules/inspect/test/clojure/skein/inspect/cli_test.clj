@@ -44,9 +44,9 @@
       (testing "its inspector is off, and top switches it on"
         (let [[code out err] (run "top" pid "1")]
           (is (= 0 code))
-          (is (re-find #"^0 blocks, 0 threads wait" out))
+          (is (re-find #"^No block seen yet" out))
           (is (re-find #"inspector of process \d+ was off" err)))
-        (is (re-find #"inspector of process \d+ sees nothing that waits in a channel\. For waits from before .*--heap" (peek (run "ps" pid)))
+        (is (re-find #"^No block seen yet.*\n.* before it was switched on .*\./skein ps \d+ --heap" (second (run "ps" pid)))
             "who looks next is told too")
         (is (re-find #"The snapshot shows no \"main\"\. If there is a thread of that name, it runs, or waits for something other than a channel\. It shows nothing that waits\. A heap shows more waits, .*: run \./skein dump \d+ x\.edn --heap"
                      (peek (run "why" pid "main")))))
@@ -140,12 +140,6 @@
   (doseq [args [["ps" "--help"] ["why" "-h"]]]
     (let [[code out err] (apply run args)]
       (is (= [0 true ""] [code (str/starts-with? out "usage: ") err]) args))))
-
-(deftest a-process-that-only-waits-for-locks-shows-no-wait
-  (let [shows-no-wait? @#'cli/shows-no-wait?]
-    (is (shows-no-wait? {:blocks [] :threads [{:tid 1 :waits [{:op :lock :lock "l" :held-by {:tid 2}}]}]}))
-    (is (not (shows-no-wait? {:blocks [] :threads [{:tid 1 :waits [{:op :take :channel 3}]}]})))
-    (is (not (shows-no-wait? {:blocks [{:id 1}] :threads []})))))
 
 (deftest bad-arguments-are-refused-in-a-sentence
   (is (= [2 "" "skein: 'no.edn' is neither the number of a process nor a file; ./skein ps lists the processes.\n"] (run "why" "no.edn" "1")))

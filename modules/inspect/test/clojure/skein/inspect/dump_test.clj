@@ -19,6 +19,24 @@
                 out :text)
     (re-find #".*, at " (str out))))
 
+(defn- head [snapshot]
+  (let [out (StringWriter.)]
+    (dump/write (merge {:at-ms 0 :pid 7 :blocks [] :threads [] :collected {:count 0}} snapshot) out :text)
+    (take 2 (str/split-lines (str out)))))
+
+(deftest what-was-not-seen-is-not-counted
+  (let [unseen [(str "No block seen yet, and no thread that waits in a channel, at 1970-01-01T00:00:00Z")
+                (str "The inspector sees what waited before it was switched on only after its next step. "
+                     "./skein ps 7 --heap shows it, and threads that wait for promises or latches.")]]
+    (is (= unseen (head {})))
+    (is (= unseen (head {:threads [{:name "t" :tid 1 :waits [{:op :lock :lock "l" :held-by {:tid 2}}]}]}))
+        "a thread that waits for a lock shows without a step")
+    (doseq [seen [{:blocks [{:id 1 :state :parked}]}
+                  {:threads [{:name "t" :tid 1 :waits [{:op :take :channel 3}]}]}
+                  {:collected {:count 1}}
+                  {:heap "x.hprof"}]]
+      (is (re-find #"^\d blocks?, \d threads? waits?" (first (head seen)))))))
+
 (deftest surest-findings-come-first
   (let [out (StringWriter.)
         block (fn block [id c holds] {:id id :state :parked :since-ms 9000 :waits [{:op :take :channel c :place 1}] :holds holds})]
