@@ -74,19 +74,19 @@
       (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", and that value is lost"))))
 
 (defn- outsider-words [name-of ^Outsider outsider]
-  (let [name (some-> (.by outsider) .getName)
-        task (some-> (.task outsider) name-of)
+  (let [task (some-> (.task outsider) name-of)
         at (if-some [place (subject/place (.task outsider) (.waited outsider))] (str " at " place) "")]
     (cond
-      (= "VirtualThread-unblocker" name)
+      (.inObjectWait outsider)
       (str task " waits in Object.wait" at ", which can't be simulated. Use a condition of a lock of java.util.concurrent,"
            " a promise or a channel.")
       (.atDevice outsider)
       (str task " waits for input or output" at ", which is not simulated. Put a channel in its place, or allow it by"
            " {:outside :wait}.")
       :else
-      (str "The thread " name ", which is not simulated, woke " (or task "a task of the simulation")
-           (if (= "" at) (user-place (.where outsider)) (str ", which waits" at))
+      (str (if-some [by (.by outsider)] (str "The thread " (.getName by) ", which is not simulated,") "A thread that is not simulated")
+           " woke " (or task "a task of the simulation")
+           (if (= "" at) (some-> (.where outsider) user-place) (str ", which waits" at))
            ". Start a virtual thread in its place, or allow it by {:outside :wait}."))))
 
 (defn- words
@@ -165,11 +165,11 @@
 (defn- same? [^Trace$Event e ^Trace$Event f]
   (and (= (.what e) (.what f)) (= (str (.task e)) (str (.task f))) (= (.at e) (.at f)) (= (.value e) (.value f))))
 
-(defn- on-real-clock?
-  "Returns whether a run has failed because a thread waited on the JVM's clock. If such a wait ends early enough,
-  the run does not fail, so two runs by one schedule may differ."
+(defn- by-what-is-not-simulated?
+  "Returns whether a run has failed because a thread waited on the JVM's clock, or for a thread that is not simulated. If such a wait
+  ends early enough, the run does not fail, so two runs by one schedule may differ."
   [[^Simulation sim]]
-  (= "real-time" (some-> ^Verdict (.verdict sim) .kind)))
+  (#{"real-time" "outside"} (some-> ^Verdict (.verdict sim) .kind)))
 
 (defn- difference
   "Returns the report on two runs by `schedule` that differ; each run is [simulation names]."
@@ -192,7 +192,7 @@
   "Returns what to report of `schedule`, which gave two runs that differ."
   [options schedule body]
   (let [runs [(named options schedule body) (named options schedule body)]]
-    (if-some [[sim name-of] (some (fn [run] (when (on-real-clock? run) run)) runs)]
+    (if-some [[sim name-of] (some (fn [run] (when (by-what-is-not-simulated? run) run)) runs)]
       (told options sim name-of (runs/schedule-of schedule sim) "found by one of two runs by the same schedule")
       (apply difference schedule runs))))
 

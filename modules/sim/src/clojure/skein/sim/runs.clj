@@ -46,7 +46,7 @@
 
 (defn- settings ^Settings [{:keys [threads points time max-steps leaks outside patient?]} {:keys [slow? seed fault-at]} events? describe]
   (Settings. (boolean threads) (contains? points :channels) (contains? points :atoms) (= :manual time) (boolean slow?) (long max-steps)
-             (case leaks :none 0 :puts 1 :all 2) (= :wait outside) 200000000 (if patient? 500000000 100000000) (boolean events?) (long seed)
+             (case leaks :none 0 :puts 1 :all 2) (= :wait outside) 200000000 (cond (not describe) 0, patient? 500000000, :else 100000000) (boolean events?) (long seed)
              (int (or fault-at 0)) describe wrap/preview))
 
 (defn- collect

@@ -39,13 +39,13 @@
 
 (defn- wait-of
   "Returns a map of what a task waits in."
-  [^Task t]
+  [^Simulation sim ^Task t]
   (let [op (.doing t), on (waits-on t), ports (vec (subject/collect-ports on)), port (first ports)]
     {:task t :op op :on on :ports ports
      :full (when (and (= World/PUT op) (instance? Channel port)) (full port))
      :site (cond
              (and (.frame t) (= op (.operation t)) (nil? (.thread t))) (.state (.frame t))
-             (.thread t) (.getStackTrace ^Thread (.thread t))
+             (.thread t) (.stack sim t)
              :else nil)}))
 
 (defn- last-of
@@ -103,7 +103,7 @@
                          (when (instance? VirtualFuture x) (on (.runner ^VirtualFuture x))))]
         {:for "a result" :needs task}
         {:for (cond
-                (joins? (.getStackTrace thread)) "the end of a thread"
+                (joins? (.stack sim t)) "the end of a thread"
                 (and (instance? IBlockingDeref x) (not (instance? Future x)) (= "CountDownLatch" (known-class blocker)))
                 "a promise"
                 :else (some->> (known-class blocker) (str "a ")))}))))
@@ -118,8 +118,8 @@
                (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
                (mapv (fn [^Task t]
                        (if-some [scope (scope-of sim t)]
-                         (assoc (wait-of t) :op World/NONE :on nil :ports [] :outside scope)
-                         (cond-> (wait-of t)
+                         (assoc (wait-of sim t) :op World/NONE :on nil :ports [] :outside scope)
+                         (cond-> (wait-of sim t)
                            (and (.thread t) (nil? (waits-on t))) (assoc :outside (outside sim monitors t)))))))
           (callbacks sim))))
 

@@ -300,8 +300,9 @@ abstract class Engine extends World implements Executor {
             passTime(timeline.now);
             return true;
         }
-        if (!settings.waitsOutside() && !threads.needsCarrier()) return false;
-        return threads.awaitOutsiders(ending ? 1_000_000 : settings.outsideNanos());
+        if (settings.waitsOutside() || threads.needsCarrier())
+            return threads.awaitOutsiders(ending ? 1_000_000 : settings.outsideNanos());
+        return !ending && threads.awaitOutsiders(settings.lateNanos());
     }
 
     // The end of a run

@@ -2,6 +2,7 @@
 package skein.sim.rt;
 
 import java.util.List;
+import java.util.stream.Stream;
 import skein.rt.Frame;
 
 /**
@@ -9,7 +10,7 @@ import skein.rt.Frame;
  *
  * @param continuation of the thread, or null
  * @param frame of the block, or null
- * @param by the thread that woke it, or null
+ * @param by the thread that woke it, or null if that is not known
  * @param where its stack, or null
  * @param task what was woken, and {@code waited} the stack of its thread; both null until the simulation has handled it
  */
@@ -27,5 +28,11 @@ public record Outsider(
             for (String prefix : DEVICES) if (e.getClassName().startsWith(prefix)) return true;
         }
         return false;
+    }
+
+    /** Returns whether the thread waited, or waits, in Object.wait. */
+    public boolean inObjectWait() {
+        return waited != null
+                && Stream.of(waited).anyMatch(e -> e.getClassName().equals("java.lang.Object"));
     }
 }

@@ -15,7 +15,7 @@ import clojure.lang.IFn;
  * @param leaks what counts as a leak at the end: 0 nothing, 1 a put that waits, 2 everything that waits
  * @param waitsOutside whether threads that are not simulated may wake members
  * @param outsideNanos how long to wait for them when no task can run
- * @param lateNanos how long to wait before a deadlock is reported: it may be a wait for a thread that is not simulated
+ * @param lateNanos if they may not, how long to wait for one that does so, which fails the run; else it ends in a deadlock
  * @param keepsEvents whether the trace has events
  * @param seed of the random numbers
  * @param faultAt the point after the naming of a target at which a fault is injected; 0: none

@@ -329,6 +329,11 @@ public final class Simulation extends Engine {
         return threads.of(task);
     }
 
+    /** Returns the stack of a task's thread, which waits. */
+    public StackTraceElement[] stack(Task task) {
+        return threads.stack(task);
+    }
+
     /** Returns the tasks that have not ended, in no particular order. */
     public List<Task> live() {
         return tasks.live();
@@ -381,9 +386,8 @@ public final class Simulation extends Engine {
         Throwable first = firstUncaught();
         if (first != null) verdict = new Verdict("uncaught", first);
         if (!mainEnded && verdict == null) {
-            Outsider waiting = threads.waitsForDevice();
-            if (settings.describe() != null && threads.awaitOutsiders(settings.lateNanos()))
-                threads.admitOutsiders(); // unless outsiders are allowed, this fails the run and names the thread
+            Outsider waiting = threads.waitsOutside();
+            if (!settings.waitsOutside()) threads.admitOutsiders(); // one that was woken meanwhile fails the run
             fail(waiting == null ? "deadlock" : "outside", waiting);
         }
         if (verdict == null) {

@@ -29,6 +29,7 @@ final class Threads {
     private Task booting; // its thread is being started
     Runnable starting; // what another thread is being started with, if that is known
     private boolean switching; // the current thread yields at a point
+    private boolean reading; // the carrier reads the stack of a thread that waits
 
     Threads(Engine sim) {
         this.sim = sim;
@@ -138,7 +139,7 @@ final class Threads {
 
     /** A virtual thread of the simulation can run. */
     void execute(Runnable continuation) {
-        if (World.current() != sim) wokenOutside(continuation, null);
+        if (World.current() != sim || reading) wokenOutside(continuation, null);
         else if (!sim.isOver()) resume(continuation);
     }
 
@@ -189,20 +190,34 @@ final class Threads {
 
     // The outside
 
-    /** Returns a task that waits for input or output, for another process or for an HTTP reply, or null. */
-    Outsider waitsForDevice() {
+    /** Returns a task that waits for input or output, another process or an HTTP reply, or in Object.wait; or null. */
+    Outsider waitsOutside() {
         for (Task t : sim.tasks.live()) {
             if (t.thread == null) continue;
-            Outsider o = new Outsider(null, null, null, null, t, t.thread.getStackTrace());
-            if (o.atDevice()) return o;
+            Outsider o = new Outsider(null, null, null, null, t, stack(t));
+            if (o.atDevice() || o.inObjectWait()) return o;
         }
         return null;
     }
 
+    /**
+     * Returns the stack of a thread that waits. If another thread wakes it meanwhile, the JDK calls {@link #execute} on the thread
+     * that reads, as if a member had woken it.
+     */
+    StackTraceElement[] stack(Task t) {
+        reading = true;
+        try {
+            return t.thread.getStackTrace();
+        } finally {
+            reading = false;
+        }
+    }
+
     /** A thread that is not of the simulation has woken a thread or block. */
     void wokenOutside(Runnable continuation, Frame frame) {
-        outsiders.add(
-                new Outsider(continuation, frame, Thread.currentThread(), new Throwable("woken here"), null, null));
+        boolean known = frame == null && World.current() != sim; // a frame has passed through a worker
+        Thread by = known ? Thread.currentThread() : null;
+        outsiders.add(new Outsider(continuation, frame, by, known ? new Throwable("woken here") : null, null, null));
         LockSupport.unpark(carrier);
     }
 
