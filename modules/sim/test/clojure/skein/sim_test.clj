@@ -104,6 +104,46 @@
   (testing "deref with a time limit"
     (is (= [:late 5000] (:value (sim/run [(deref (promise) 5000 :late) (sim/now-ms)]))))))
 
+(defn- both
+  "Calls `f` on two threads, and returns when both have ended."
+  [f]
+  (run! deref [(virtual/future (f)) (virtual/future (f))]))
+
+(deftest transactions-that-give-way-are-simulated
+  (doseq [[what transact] {"reads an atom" (fn [a cfg] (alter a + @cfg) (alter a + @cfg))
+                           "yields" (fn [a _] (sim/yield) (alter a inc) (sim/yield) (alter a inc) (sim/yield))
+                           "ensures" (fn [a cfg] (ensure a) (alter a + @cfg) (sim/yield) (alter a inc))
+                           "commutes" (fn [a cfg] (commute a (fn [n] (+ (long n) (long @cfg)))) (sim/yield) (commute a (fn [n] (+ (long n) (long @cfg)))))
+                           "sets after a read" (fn [a cfg] (let [n (long @a)] (ref-set a (+ n (long @cfg) (long @cfg)))))}]
+    (testing what
+      (is (nil? (failure {:schedules 200}
+                  (let [a (ref 0), cfg (atom 1)]
+                    (both (fn [] (dosync (transact a cfg))))
+                    (when-not (= 4 @a) (throw (ex-info "" {}))))))))))
+
+(deftest errors-of-transactions-are-found
+  (testing "write skew"
+    (is (= :skein/sim-failed (first (failure (let [a (ref 1), b (ref 1)
+                                                   leave (fn [from] (dosync (when (= 2 (+ (long @a) (long @b))) (sim/yield) (alter from dec))))
+                                                   p (virtual/future (leave a)), q (virtual/future (leave b))]
+                                               [@p @q]
+                                               (when (= 0 @a @b) (throw (ex-info "both have left" {})))))))))
+  (testing "a transaction is tried again, and so changes an atom twice"
+    (is (= :skein/sim-failed (first (failure (let [a (ref 0), tries (atom 0)]
+                                               (both (fn [] (dosync (swap! tries inc) (sim/yield) (alter a inc))))
+                                               (when-not (= 2 @tries) (throw (ex-info "tried again" {}))))))))))
+
+(deftest a-transaction-that-waits-for-one-that-waits-is-refused
+  (let [[error message] (failure (let [a (ref 0), c (chan)
+                                       p (virtual/future (dosync (alter a inc) (<!! c)))]
+                                   (sim/settle)
+                                   (dosync (alter a inc))
+                                   (>!! c 1)
+                                   @p))]
+    (is (= :skein/sim-real-time error))
+    (is (re-find #"^main waits in a transaction at sim_test.clj:\d+, for another that has changed or ensured the same ref and waits itself\. "
+                 (str message)))))
+
 (deftest without-threads-the-body-can-wait
   (is (= 3 (:value (sim/run {:threads :none} (let [c (chan)] (go (>! c 3)) (<!! c))))))
   (is (= 5 (:value (sim/run {:threads :none} (let [p (promise)] (go (<! (timeout 5)) (deliver p 5)) @p)))))

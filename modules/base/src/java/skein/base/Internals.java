@@ -3,11 +3,13 @@ package skein.base;
 
 import clojure.lang.Associative;
 import clojure.lang.IFn;
+import clojure.lang.LockingTransaction;
 import clojure.lang.RT;
 import clojure.lang.Var;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.InaccessibleObjectException;
+import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.Map;
 
@@ -107,6 +109,25 @@ public final class Internals {
     /** Returns {@code g} of {@code (comp f g)}, which is a composition too if comp got more functions. */
     public static Object inner(Object composition) {
         return get(SECOND, composition);
+    }
+
+    // Transactions
+
+    private static final Field TRANSACTION = required(LockingTransaction.class, "transaction");
+    private static final Field CHANGED = required(LockingTransaction.class, "sets");
+    private static final Field COMMUTED = required(LockingTransaction.class, "commutes");
+    private static final Field ENSURED = required(LockingTransaction.class, "ensures");
+
+    /**
+     * Returns whether this thread is in a transaction that has changed or ensured a ref. Until it ends, a transaction that
+     * changes the same ref waits for it, for at most 100 ms.
+     */
+    public static boolean holdsRefs() {
+        if (!LockingTransaction.isRunning()) return false;
+        Object t = ((ThreadLocal<?>) get(TRANSACTION, null)).get();
+        return !((Collection<?>) get(CHANGED, t)).isEmpty()
+                || !((Map<?, ?>) get(COMMUTED, t)).isEmpty()
+                || !((Collection<?>) get(ENSURED, t)).isEmpty();
     }
 
     // Names of classes

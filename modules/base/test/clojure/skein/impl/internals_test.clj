@@ -113,6 +113,14 @@
   (is (= [0 10 2] (map #(Internals/closedOver (Range/create 0 10 2) %) ["start" "end" "step"]))
       "fold: a range of more longs than an int counts is folded as a sequence, on one processor"))
 
+;;;; Transactions
+
+(deftest a-transaction-shows-whether-it-has-changed-a-ref
+  (let [r (ref 0), held (fn [f] (dosync (f r) (Internals/holdsRefs)))]
+    (is (= [false true true true true] [(held deref) (held #(alter % inc)) (held #(ref-set % 1)) (held #(commute % inc)) (held ensure)])
+        "sim: a transaction that reads an atom or yields is refused, if another changes the same ref")
+    (is (not (Internals/holdsRefs)))))
+
 ;;;; Names
 
 (deftest function-names-are-read-from-class-names

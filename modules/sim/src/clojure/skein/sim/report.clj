@@ -36,12 +36,16 @@
   (when-some [^StackTraceElement e (let [frames (Failures/userFrames thrown)] (or (subject/users-frame frames) (first frames)))]
     (str " at " (.getFileName e) ":" (.getLineNumber e))))
 
-(defn- thread-place
-  "Returns the place where a task waited when the run failed."
-  [^Simulation sim task]
-  (if-some [site (some (fn [wait] (when (identical? task (:task wait)) (:site wait))) (:waits (.description sim)))]
-    (str " at " (subject/place task site))
-    ""))
+(defn- real-time-words
+  "Returns the first line on a task that waits on the JVM's clock."
+  [^Simulation sim name-of task]
+  (let [site (some (fn [wait] (when (identical? task (:task wait)) (:site wait))) (:waits (.description sim)))
+        at (if site (str " at " (subject/place task site)) "")]
+    (if (waits/for-transaction? site)
+      (str (name-of task) " waits in a transaction" at ", for another that has changed or ensured the same ref and waits itself."
+           " That can't be simulated. Let transactions wait for nothing else.")
+      (str (name-of task) " waits on the JVM's clock" at ". Thread/sleep and waits with a time limit can't be simulated. Use"
+           " skein.virtual/sleep, a timeout channel, or {:outside :wait}."))))
 
 (def ^:private last-steps
   "The number of last steps that the report on a livelock covers."
@@ -116,9 +120,7 @@
                           (str "A block that is not simulated was woken in the simulation"
                                (user-place cause) "."))}
       "real-time" {:skein/error :skein/sim-real-time
-                   :words (str (name-of cause) " waits on the JVM's clock" (thread-place sim cause)
-                               ". Thread/sleep and waits with a time limit can't be simulated. Use skein.virtual/sleep, a"
-                               " timeout channel, or {:outside :wait}.")}
+                   :words (real-time-words sim name-of cause)}
       "needs-opens" {:skein/error :skein/sim-needs-opens
                      :words (str "A thread is started, or a block blocks," (user-place cause) ". "
                                  (ex-message cause))})))

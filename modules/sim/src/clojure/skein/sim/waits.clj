@@ -69,13 +69,21 @@
             children (filter (fn [^Task t] (or (parties (.frame t)) (parties (.thread t)))) (.live sim))]
         {:for subject/scopes-end :needs (when-not (next children) (first children)) :all children}))))
 
+(defn- waiting-class
+  "Returns the name of the class whose method waits in the JDK, for a thread with this stack, or nil."
+  [stack]
+  (some (fn [^StackTraceElement e] (when-not (re-find #"^(java|jdk)\." (.getClassName e)) (.getClassName e))) stack))
+
 (defn- in-skein?
   "Returns whether a thread with this stack waits in Skein's own code."
   [stack]
-  (when-some [class-name (some (fn [^StackTraceElement e]
-                                 (when-not (re-find #"^(java|jdk)\." (.getClassName e)) (.getClassName e)))
-                               stack)]
+  (when-some [class-name (waiting-class stack)]
     (and (Failures/isMachinery class-name) (str/starts-with? class-name "skein."))))
+
+(defn for-transaction?
+  "Returns whether a thread with this stack waits in a transaction for another one."
+  [stack]
+  (= "clojure.lang.LockingTransaction" (waiting-class stack)))
 
 (defn- joins?
   "Returns whether a thread with this stack waits for the end of a virtual thread."

@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import skein.base.Internals;
 import skein.rt.World;
 import skein.rt.schedule.Timeout;
 
@@ -410,7 +411,8 @@ abstract class Engine extends World implements Executor {
         if (ending && !(what.equals("at") && Threads.inSkeinsCode()))
             ends(t); // a scope must learn that a child has ended
         if (ending) return;
-        if (settings.points()) mayGiveWay(t);
+        if (settings.points() && !Internals.holdsRefs())
+            mayGiveWay(t); // others would wait for the transaction in real time
         touches(on);
     }
 

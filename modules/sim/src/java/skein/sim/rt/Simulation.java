@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import skein.base.Internals;
 import skein.rt.Frame;
 import skein.rt.World;
 import skein.rt.schedule.Timeout;
@@ -231,8 +232,9 @@ public final class Simulation extends Engine {
         settle();
     }
 
-    /** Yields: lets other tasks go first. */
+    /** Yields: lets other tasks go first. In a transaction that has changed a ref, does nothing, as a point there. */
     public void rest() {
+        if (Internals.holdsRefs()) return;
         if (settings.threads()) Thread.yield();
         else if (current == main && mainWaits == null && !ending) {
             tasks.rest(main);
