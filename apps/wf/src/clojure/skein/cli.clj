@@ -37,7 +37,6 @@
   {"--output" {:key :output, :parse options/text}
    "-o" {:key :output, :parse options/text}
    "--seed" {:key :seed, :parse (options/whole-number Long/MIN_VALUE Long/MAX_VALUE)}
-   "--workers" {:key :workers, :parse (options/whole-number 1 1024)}
    "--clean" {:key :clean?}
    "--no-final-newline" {:key :no-final-newline?}
    "--force" {:key :force?}
@@ -53,9 +52,8 @@ usage: skein sample-log SIZE [OPTION...]
   -o, --output FILE    write to FILE instead of standard output
   --force              overwrite FILE if it exists and is not empty
   --seed N             any whole number, default 1
-  --clean              no odd lines; otherwise about 1 in 250 is cut short, empty, too long ...
+  --clean              no odd lines; otherwise about 1 in 100 is cut short, empty, too long ...
   --no-final-newline   leave out the last line feed
-  --workers N          threads, default one per core, at most 4; the log does not depend on it
   --trace              show the stack trace of an error
   --help               this text
 
@@ -98,7 +96,7 @@ Without --force the command refuses to overwrite a FILE that is not empty.
     (print-line err path ": " (units/grouped n) " bytes in " (units/decimal elapsed-ns 1000000000 3) " s, "
                 (units/speed n elapsed-ns))))
 
-(defn- sample-log [{:keys [output clean? no-final-newline?] :as options} sizes {:keys [^OutputStream out] :as streams}]
+(defn- sample-log [{:keys [output clean? no-final-newline?] :as options} sizes {:keys [out] :as streams}]
   (when-not (= 1 (count sizes))
     (options/fail! (if (empty? sizes)
                      "no SIZE given; give the size of the log, such as 10M"
@@ -110,8 +108,7 @@ Without --force the command refuses to overwrite a FILE that is not empty.
         start (System/nanoTime)]
     (if output
       (print-written streams output (write-file output options) start)
-      (do (sample-log/write! out options)
-          (.flush out)))
+      (sample-log/write! out options))
     0))
 
 ;;;; All commands

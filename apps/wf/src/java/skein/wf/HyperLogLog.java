@@ -28,7 +28,14 @@ final class HyperLogLog {
         long hash = to - from;
         for (; from + 8 < to; from += 8) hash = mix(hash, Bytes.load(bytes, from));
         if (from < to) hash = mix(hash, Bytes.load(bytes, from, to - from));
-        return Dice.mix(hash);
+        return spread(hash);
+    }
+
+    /** The last step of SplitMix64 (Steele, Lea, Flood 2014): each bit of {@code n} affects all bits of the result. */
+    private static long spread(long n) {
+        n = (n ^ (n >>> 30)) * 0xBF58476D1CE4E5B9L;
+        n = (n ^ (n >>> 27)) * 0x94D049BB133111EBL;
+        return n ^ (n >>> 31);
     }
 
     private static long mix(long hash, long word) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The byte-level engine of the log analyser, and of the generator of sample logs.
+ * The byte-level engine of the log analyser.
  *
  * <p>It has four parts, none of which uses a later one:
  * <ol>
@@ -13,8 +13,8 @@
  *     skein.wf.wf2.Wf2} does the same for the one report of Wide Finder 2; both merge with another worker's.</li>
  * </ol>
  * The lines come as slices of {@code skein.fold}; {@link skein.wf.Tail} makes slices of what is appended to a file.
- * Only the generator starts threads: {@code skein.wf.driver} folds accumulators over slices. {@link skein.wf.Ranking}
- * and {@link skein.wf.TallyRows} sort finished tables. No key becomes a {@code String} before that.
+ * No class starts a thread: {@code skein.wf.driver} folds accumulators over slices. {@link skein.wf.Ranking} and {@link
+ * skein.wf.TallyRows} sort finished tables. No key becomes a {@code String} before that.
  *
  * <p>Hot methods are few and short, because a short command spends as much time compiling as counting.
  */

@@ -21,12 +21,9 @@
   (.formatHex (HexFormat/of) (.digest (MessageDigest/getInstance "SHA-256") content)))
 
 (deftest the-same-seed-gives-the-same-bytes
-  (let [content (log {:size-bytes 5000000, :seed 7, :workers 1})]
-    (testing "with any number of threads"
-      (doseq [workers [1 2 3 4 7]]
-        (is (Arrays/equals content (log {:size-bytes 5000000, :seed 7, :workers workers})))))
+  (let [content (log {:size-bytes 5000000, :seed 7})]
     (testing "on any machine, in any version"
-      (is (= "a29db288cbe20680b994a598deceb7fd72abf334e8426955f2f16fe6e38e3037" (sha-256 content))))
+      (is (= "9a7f2e82675519b54be42cf045a34814b3ca1be5b42e71409855f9d54b5b52f9" (sha-256 content))))
     (testing "and another seed others"
       (is (not (Arrays/equals content (log {:size-bytes 5000000, :seed 8})))))))
 
