@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.page
-  "Serves a page to the user of this machine only. It uses the JDK's HTTP server, with virtual threads from Java 24 on.
+  "Serves a page to the user of this machine only. It uses the JDK's HTTP server.
 
   * `serve!` starts a server
   * `resource` returns a file of the class path, to serve; `client` returns the scripts that every page needs
@@ -11,16 +11,64 @@
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
-   [skein.impl.error :as error]
-   [skein.page.limits :as limits])
+   [skein.impl.error :as error])
   (:import
    (com.sun.net.httpserver Headers HttpExchange HttpHandler HttpServer)
    (java.io IOException OutputStream)
    (java.net InetAddress InetSocketAddress URLDecoder)
    (java.security MessageDigest SecureRandom)
-   (java.util Base64)))
+   (java.util Base64)
+   (java.util.concurrent Executor ExecutorService Executors Future RejectedExecutionException ScheduledThreadPoolExecutor Semaphore ThreadFactory TimeUnit)))
 
 (set! *warn-on-reflection* true)
+
+;;;; Limits
+;;
+;; A client that is slow or stuck must not keep others out. The JDK's own limits are properties of the whole JVM, which belongs to
+;; the program.
+
+(def ^:const ^:private max-requests "The most requests at once, including streams." 64)
+(def ^:const ^:private reading-ms "Time to send a request." 5000)
+(def ^:const ^:private replying-ms "Time to get a reply, or to read an event of a stream." 60000)
+
+(def ^:private ^ThreadFactory thread-factory
+  ;; Before Java 24 the JDK's server pins the carrier of a virtual thread while it waits for a request.
+  (.factory (.daemon (.name (Thread/ofPlatform) "skein-page-" 0))))
+
+(defn- limits [options]
+  (merge {:reading-ms reading-ms
+          :replying-ms replying-ms
+          :requests (Semaphore. max-requests)
+          :threads (Executors/newThreadPerTaskExecutor thread-factory)
+          :timer (doto (ScheduledThreadPoolExecutor. 1 thread-factory) (.setRemoveOnCancelPolicy true))}
+         options))
+
+(def ^:private ^:dynamic *alarm* "A volatile with the Future that interrupts this thread when it is late, or nil." nil)
+
+(defn- until!
+  "Interrupts this thread in `ms` milliseconds, which closes its connection. Cancels what was set before. nil sets no time."
+  [{:keys [^ScheduledThreadPoolExecutor timer]} ms]
+  (let [thread (Thread/currentThread)
+        interrupt (fn interrupt [] (.interrupt thread))]
+    (some-> ^Future @*alarm* (.cancel false))
+    (vreset! *alarm* (when ms (.schedule timer ^Runnable interrupt (long ms) TimeUnit/MILLISECONDS)))))
+
+(defn- executor
+  "Returns an executor that runs each request on a new thread. It throws if there are too many requests; the server then closes the
+  connection."
+  ^Executor [{:keys [^Semaphore requests ^ExecutorService threads reading-ms] :as limits}]
+  (reify Executor
+    (execute [_ task]
+      (when-not (.tryAcquire requests) (throw (RejectedExecutionException. "There are too many requests at once.")))
+      (.execute threads
+                (fn request []
+                  (binding [*alarm* (volatile! nil)]
+                    (try
+                      (until! limits reading-ms)
+                      (.run ^Runnable task)
+                      (finally
+                        (until! limits nil)
+                        (.release requests)))))))))
 
 ;;;; Replies
 
@@ -48,13 +96,15 @@
 
 (defn- stream!
   "Calls `events` with a function that sends a line. Ends when `events` returns or the reader has gone."
-  [exchange limits events]
+  [exchange {:keys [replying-ms] :as limits} events]
   (begin! exchange 200 "text/event-stream" 0)
+  (until! limits nil)
   (let [^OutputStream out (.getResponseBody ^HttpExchange exchange)]
     (events (fn send! [^String line]
-              (limits/sending limits (fn send []
-                                       (.write out (.getBytes (str "data: " line "\n\n") "UTF-8"))
-                                       (.flush out)))))))
+              (until! limits replying-ms)
+              (.write out (.getBytes (str "data: " line "\n\n") "UTF-8"))
+              (.flush out)
+              (until! limits nil)))))
 
 ;;;; Access
 
@@ -104,13 +154,12 @@
 
 (defn- answer! [{:keys [routes limits]} exchange method path]
   (if-some [{:keys [events] :as reply} (routes {:method method :path path :query (query exchange)})]
-    (cond
-      (nil? events) (reply! exchange reply)
-      (limits/begin-stream! limits) (try (stream! exchange limits events) (finally (limits/end-stream! limits)))
-      :else (refuse! exchange 503))
+    (if events
+      (stream! exchange limits events)
+      (reply! exchange reply))
     (refuse! exchange 404)))
 
-(defn- handle! [{:keys [files token limits port] :as server} ^HttpExchange exchange]
+(defn- handle! [{:keys [files token port] :as server} ^HttpExchange exchange]
   (let [method (.getRequestMethod exchange)
         path (.getRawPath (.getRequestURI exchange))]
     (cond
@@ -119,19 +168,19 @@
       (body? exchange) (refuse! exchange 413)
       (contains? files path) (if (= "GET" method) (reply! exchange (files path)) (refuse! exchange 405))
       (not (contains? #{"api" "metrics"} (second (str/split (str path) #"/")))) (refuse! exchange 404)
-      (not (token? exchange token)) (refuse! exchange (if (limits/wrong-token! limits) 429 403))
+      (not (token? exchange token)) (refuse! exchange 403)
       :else (answer! server exchange method path))))
 
-(defn- handler [{:keys [limits] :as server}]
+(defn- handler [{:keys [limits failure] :as server}]
   (reify HttpHandler
     (handle [_ exchange]
-      (limits/read! limits)
+      (until! limits (:replying-ms limits))
       (try
         (handle! server exchange)
         (catch IOException _) ; the other end has gone
         (catch InterruptedException _) ; the server stops
         (catch Throwable t
-          (limits/failed! limits t)
+          (reset! failure t)
           (try (refuse! exchange 500) (catch IOException _))) ; the reply may have begun already
         (finally (.close exchange))))))
 
@@ -167,19 +216,20 @@
           :type :body}, whose body is a string or bytes; {:events function} for a stream: the function is called with a
           function that sends a line; or nil, which is a 404
 
-  limits  for tests, see `skein.page.limits/limits`
+  limits  for tests: {:reading-ms :replying-ms} instead of `reading-ms` and `replying-ms`
 
   Throws :skein/no-port."
   [{:keys [port files routes] :as options}]
   (let [^HttpServer http (bind port)
         actual (.getPort (.getAddress http))
         token (new-token)
-        limits (limits/limits (:limits options))]
-    (.setExecutor http (limits/executor limits))
-    (.createContext http "/" (handler {:files files :routes routes :token token :limits limits :port actual}))
+        {:keys [^ExecutorService threads ^ExecutorService timer] :as limits} (limits (:limits options))
+        failure (atom nil)]
+    (.setExecutor http (executor limits))
+    (.createContext http "/" (handler {:files files :routes routes :token token :limits limits :failure failure :port actual}))
     (.start http)
     {:url (str "http://127.0.0.1:" actual "/#t=" token)
      :port actual
      :token token
-     :failed (fn failed [] (limits/failure limits))
-     :stop! (fn stop! [] (.stop http 0) (limits/stop! limits))}))
+     :failed (fn failed [] @failure)
+     :stop! (fn stop! [] (.stop http 0) (.shutdownNow threads) (.shutdownNow timer) nil)}))

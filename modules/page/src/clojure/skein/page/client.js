@@ -17,7 +17,7 @@ addEventListener('hashchange', () => { if (/^#t=/.test(location.hash)) { token()
 export const authorization = { Authorization: `Bearer ${secret}` };
 
 /** The message for an error status. */
-export const refusal = (status) => status === 403 || status === 429 // 429 after many wrong tokens
+export const refusal = (status) => status === 403
   ? 'This page has no valid token. Open the address that the command printed.'
   : `The server could not answer (${status}).`;
 
