@@ -236,6 +236,11 @@
 (defn- site [form]
   {:file (some-> ^String *file* java.io.File. .getName) :line (or (:line (meta form)) @Compiler/LINE)}) ; a macro's form, as of defsim, may have none
 
+(defn ^:no-doc no-options
+  "Returns `x`, the value of the first form in the body of `what`. Throws :skein/bad-option if it is a map of options."
+  [what x]
+  (check/no-options what x options/known (str "Give them a name: (let [options ...] (" what " options ...)).")))
+
 (defn- split-options
   "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-option unless there is a body.
   A symbol alone is not a body of a check: it names options whose body was forgotten. Such a test would always pass."
@@ -248,7 +253,9 @@
                    (str what " has no code to run in " (error/preview (cons (symbol what) args))
                         ". Options come first, as a map or a symbol, or are left out. Then comes the body.")
                    {:argument (error/preview args)}))
-    [options body]))
+    [options (if (and (nil? options) (next body) (seq? (first body)))
+               (cons `(no-options ~what ~(first body)) (rest body))
+               body)]))
 
 (defmacro check
   "Evaluates the body under many schedules, and fails if it fails under one of them. The body fails if
@@ -263,7 +270,8 @@
   :points. The use of a free lock, a queue or a ConcurrentHashMap is not a point. Where its order matters,
   call `yield` before it.
 
-  options, a map or a symbol for one; may be left out:
+  options, a map or a symbol for one; may be left out. Any other form is a part of the body, and fails if it gives options and
+  more forms follow:
 
   - :schedules   how many, by default 1000; or :seconds, for how long
   - :seed        a number from which all random choices follow; by default a new one each time, which

@@ -407,6 +407,18 @@
            (told token (fn [] (<!! (go 1))))))
     (is (= :skein/bad-token (error-of #(told "k1" lost))))))
 
+(deftest options-that-a-form-gives-are-not-ignored
+  (let [base {:schedules 1}, refused #"The first form in the body of (\w+\??) gives the options \{:schedules 1, :seed 2\}, which would be ignored"
+        message (fn [f] (binding [test/*testing-vars* nil] (try (:text (f)) (catch clojure.lang.ExceptionInfo e (ex-message e)))))]
+    (doseq [[what f] {"check" #(sim/check (merge base {:seed 2}) (<!! (go 1)))
+                      "holds?" #(sim/holds? (merge base {:seed 2}) (<!! (go 1)))
+                      "everywhere" #(sim/everywhere (merge base {:seed 2}) (sim/target (go 1)))
+                      "run" #(sim/run (merge base {:seed 2}) (<!! (go 1)))}]
+      (is (= what (second (re-find refused (str (message f)))))))
+    (testing "other maps are values like others"
+      (is (= {:seed 2} (:value (sim/run (merge {:seed 2})))))
+      (is (= 1 (:value (sim/run (assoc {} :lives 3) 1)))))))
+
 (deftest bad-input-is-refused
   (is (= :skein/bad-option (error-of #(sim/check {:schedulez 1} 1))))
   (is (= :skein/bad-option (error-of #(sim/check {:schedules 0} 1))))

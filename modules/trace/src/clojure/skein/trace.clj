@@ -368,6 +368,11 @@
 (def ^:private form-options
   (assoc (select-keys sink/options [:sink :format]) :args? [any? "true or false"]))
 
+(defn ^:no-doc no-options
+  "Returns `x`, the value of the first form in the body of `trace-forms`. Throws :skein/bad-option if it is a map of options."
+  [x]
+  (check/no-options "trace-forms" x form-options "They must be a map in the source, {...}, because they are read when it is compiled."))
+
 (defmacro trace-forms
   "Evaluates the body. If the body throws, names the innermost form that failed, with its file and
   line: to the sinks, in the stack trace, and in `pst`. Otherwise nothing changes: the value and
@@ -382,7 +387,12 @@
   When it is compiled, throws :skein/nested-too-deep, or :skein/bad-recur for a recur to a loop outside of the body."
   {:style/indent 0}
   [& body]
-  (let [[options body] (if (and (map? (first body)) (next body)) [(first body) (rest body)] [nil body])
+  (let [[x & more] body
+        [options body] (cond
+                         (nil? more) [nil body]
+                         (map? x) [x more]
+                         (or (seq? x) (symbol? x)) [nil (cons `(no-options ~x) more)]
+                         :else [nil body])
         options (check/options "trace-forms" options form-options)
         args? (boolean (:args? options))
         options (not-empty (dissoc options :args?))]

@@ -4,7 +4,7 @@
   argument is wrong, what it must be and what it is.
 
   * `function` `collection` `number` `whole` `milliseconds` `instance` `policy` `port`
-  * `bindings` for the vector of a macro, `options` for a map of options, `leading` for a map of options or one value
+  * `bindings` for the vector of a macro, `options` for a map of options, `no-options` for a form that must not give one, `leading` for a map of options or one value
   * `that`, which the others use
 
   `what` names the argument: a keyword for an option, otherwise a text such as \"f of wmap\".
@@ -110,6 +110,19 @@
                    (nil? v) (dissoc m k)
                    :else (do (option k v (known k)) m)))
                (or given {}) given)))
+
+(defn no-options
+  "Returns `x`, the value of the first of several forms in the body of the macro `what`. Throws :skein/bad-option if `x` is a map
+  with an option of `known`: the macro has taken the form that makes its options for a part of its body. `remedy` says what to do.
+
+      (no-options \"check\" {:lives 3} {:seed [int? \"a number\"]} \"\")
+      ;=> {:lives 3}"
+  [what x known remedy]
+  (when (and (map? x) (some (partial contains? known) (keys x)))
+    (error/fail! :skein/bad-option
+                 (str "The first form in the body of " what " gives the options " (error/preview x) ", which would be ignored. " remedy)
+                 {:argument (error/preview x)}))
+  x)
 
 (defn leading
   "Like `options`, for a first argument that is a map of options, or only the value of the option `k`.

@@ -16,7 +16,7 @@
 (defn- some-of? [& all]
   (fn [x] (and (set? x) (every? (set all) x))))
 
-(def ^:private known
+(def known
   "Option -> [default, predicate of its value, the predicate in words]."
   {:schedules   [1000 pos-int? "a whole number from 1"]
    :seconds     [nil #(and (number? %) (pos? (double %))) "a positive number"]

@@ -334,6 +334,16 @@
   (let [[_ _ _ data] (outcome '(loop [i 0] (trace/trace-forms (if (< i 3) (recur (inc i)) i))))]
     (is (= :skein/bad-recur (:skein/error data)))))
 
+(deftest options-that-a-form-gives-are-not-ignored
+  (let [options {:args? true}]
+    (doseq [f [(fn named [] (trace/trace-forms options (inc 1)))
+               (fn made [] (trace/trace-forms (merge {:sink []} options) (inc 1)))]]
+      (with-out-str
+        (is (thrown-with-msg? clojure.lang.ExceptionInfo #"The first form in the body of trace-forms gives the options .*, which would be ignored"
+                              (f)))))
+    (is (= 2 (trace/trace-forms (assoc {} :a 1) (inc 1))))
+    (is (= options (trace/trace-forms (merge options))))))
+
 (deftest an-options-map-alone-is-a-value
   (is (= {:args? true} (trace/trace-forms {:args? true})))
   (is (= {:a 1} (trace/trace-forms {:a 1})) "a map alone is the body")
