@@ -22,17 +22,6 @@ final class Start {
     private static final int PATIENCE = 16;
     /** How long a fold without helpers runs before watchers see it. */
     private static final long SEEN_NANOS = 1_000_000;
-    /** With so few units the clock is not read: after the first one, only one is left. */
-    private static final int FEW = 2;
-    /** With so few units, the first clock reading is compared with the last one of an earlier fold: two readings would cost too much. */
-    private static final int UNMEASURED = 64;
-    /** So few units are not worth a Start object, if they take little time. More may be worth a loop of their own. */
-    private static final int SMALL = 9999;
-    /** The factor by which the number of units grows from one clock reading to the next. */
-    private static final int GROWTH = 32;
-    /** When the thread read the clock last for a fold that began without a Start object; long ago if it never did. */
-    private static final ThreadLocal<long[]> LOOKED =
-            ThreadLocal.withInitial(() -> new long[] {System.nanoTime() - WORTH_HELP_NANOS});
 
     /** How many units are timed to find out where their time goes. */
     private static final int PROBED = 128;
@@ -51,9 +40,8 @@ final class Start {
         private final long least;
         private long at;
 
-        SpanFeed(Span span, long at, long least) {
+        SpanFeed(Span span, long least) {
             this.span = span;
-            this.at = at;
             this.least = least;
         }
 
@@ -158,64 +146,23 @@ final class Start {
     private Run run; // null: the caller is alone
 
     Start(Fold fold, Feed feed, Span span) {
-        this(fold, feed, span, fold.chain(), System.nanoTime());
-        root.step = Fused.stepOf(span, fold.stages, fold.rawStep, chain);
-        root.acc = fold.identity.invoke();
-    }
-
-    private Start(Fold fold, Feed feed, Span span, IFn[] chain, long start) {
         this.fold = fold;
         this.feed = feed;
         this.span = span;
-        this.chain = chain;
-        this.start = start;
-        ended = start;
+        chain = fold.chain();
+        start = ended = System.nanoTime();
         root = new Part(new Pace(fold.options.grain(), span == null ? 1 : span.minBlock()));
+        root.step = Fused.stepOf(span, fold.stages, fold.rawStep, chain);
+        root.acc = fold.identity.invoke();
         nextQuestion = start + ALONE_NANOS;
         sharable = fold.options.parallelism() > 1;
         fold.path("serial", sharable ? "it ended before helpers would have paid off" : "parallelism is 1");
     }
 
-    /**
-     * Folds {@code span}. A fold that should take less than {@link #ALONE_NANOS} ends here. The clock is read after the first unit, after
-     * {@link Pace#SECOND} more, since the first may be cheaper than most, and then after growing numbers of units.
-     */
+    /** Folds {@code span}. */
     static Object fold(Fold fold, Span span) {
-        long size = span.size();
-        if (size > SMALL || fold.options.grain() > 0 || fold.watch != null || span.isCoarse() || span.minBlock() > 1) {
-            return new Start(fold, feedOf(fold, span, 0), span).fold();
-        }
-        IFn[] chain = fold.chain();
-        IFn step = chain[0];
-        Object acc = fold.identity.invoke();
-        if (size <= FEW) return fold.complete(step, unreduced(span.reduce(step, acc, 0, size)));
-        long[] looked = LOOKED.get();
-        boolean measured = size > UNMEASURED;
-        long before = measured ? System.nanoTime() : looked[0];
-        for (long from = 0, to = 1; ; ) {
-            acc = span.reduce(step, acc, from, to);
-            if (to == size || acc instanceof Reduced) return fold.complete(step, unreduced(acc));
-            long units = to - from;
-            long now = looked[0] = System.nanoTime();
-            boolean dear = now - before > ALONE_NANOS * units / size;
-            if (dear && measured) {
-                Start later = new Start(fold, feedOf(fold, span, to), span, chain, before);
-                later.root.step = step;
-                later.root.acc = acc;
-                later.root.pace.took(units, now - before);
-                later.ended = now;
-                return later.fold();
-            }
-            from = to;
-            to += dear ? 1 : units < Pace.SECOND ? Pace.SECOND : GROWTH * units;
-            if (size - to < FEW || !dear && size - to == FEW) to = size;
-            measured = true;
-            before = now;
-        }
-    }
-
-    private static Feed feedOf(Fold fold, Span span, long at) {
-        return new SpanFeed(span, at, fold.options.grain() > 0 ? fold.options.grain() : span.minBlock());
+        long least = fold.options.grain() > 0 ? fold.options.grain() : span.minBlock();
+        return new Start(fold, new SpanFeed(span, least), span).fold();
     }
 
     private static Object unreduced(Object acc) {
