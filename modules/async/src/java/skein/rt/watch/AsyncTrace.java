@@ -29,24 +29,16 @@ import skein.rt.Waiter;
  *
  * <p>Nothing is stored before a failure: the waiting blocks are in the result port's queue. Follows the zero-cost async
  * stack traces of JavaScript engines and the stack trace recovery of Kotlin's coroutines. Unlike the latter it copies no
- * exception. {@code -Dskein.async-trace=suppressed} leaves the stack trace as it is, and adds the frames as the stack trace
- * of a suppressed {@link AsyncStack}; {@code off} adds none.
+ * exception. {@code -Dskein.async-trace=off} leaves all stack traces as they are.
  */
 final class AsyncTrace {
-    /** Where the added frames go: into the stack trace, into a suppressed exception, or nowhere. */
-    enum Place {
-        APPEND,
-        SUPPRESSED,
-        OFF
-    }
-
     /** The class name of the marks between the parts of a trace. */
     static final String MARK = "skein.ASYNC";
 
     private static final int MAX_LOGICAL = 64; // frames that are added to one exception in total
     private static final int MAX_ABOVE = 3; // frames of the machinery kept above the first frame of the user's code
     private static final int MAX_OF_THREAD = 8; // frames of a waiting thread, or of a spawner
-    private static final Place PLACE = place(System.getProperty("skein.async-trace", "append"));
+    private static final boolean OFF = "off".equals(System.getProperty("skein.async-trace"));
     // The method names of marks. A waiting thread has a mark of its own: its stack takes longest to get and is added
     // once.
     private static final String AWAITED = "awaited-by";
@@ -60,47 +52,26 @@ final class AsyncTrace {
     private static final Map<Frame, StackTraceElement[]> SPAWNERS = Collections.synchronizedMap(new WeakHashMap<>());
 
     private final Throwable thrown;
-    private final AsyncStack suppressed; // of the exception, or null
     private final List<StackTraceElement> trace; // the new trace
     private final Set<StackTraceElement> known; // frames that need not be added
     private int logical; // how many frames have been added in total
 
     private AsyncTrace(Throwable thrown, StackTraceElement[] physical) {
         this.thrown = thrown;
-        suppressed = suppressedOf(thrown);
-        trace = PLACE == Place.APPEND
-                ? trimmed(physical)
-                : suppressed == null ? new ArrayList<>() : suppressed.frames();
+        trace = trimmed(physical);
         known = new HashSet<>(trace);
-        if (PLACE == Place.SUPPRESSED) Collections.addAll(known, physical);
         logical = logicalFrames(trace);
-    }
-
-    private static Place place(String name) {
-        for (Place place : Place.values())
-            if (place.name().toLowerCase(java.util.Locale.ROOT).equals(name)) return place;
-        System.err.println(
-                "skein: there is no -Dskein.async-trace=" + name + ", only append, suppressed and off. Using append.");
-        return Place.APPEND;
     }
 
     /** Returns a new trace to be extended, or null if there is none, or if it must not be changed. */
     private static AsyncTrace of(Throwable thrown) {
-        if (PLACE == Place.OFF) return null;
+        if (OFF) return null;
         StackTraceElement[] physical = thrown.getStackTrace();
         return physical.length == 0 ? null : new AsyncTrace(thrown, physical);
     }
 
-    private static AsyncStack suppressedOf(Throwable thrown) {
-        for (Throwable t : thrown.getSuppressed()) if (t instanceof AsyncStack stack) return stack;
-        return null;
-    }
-
     private void write() {
-        StackTraceElement[] elements = trace.toArray(new StackTraceElement[0]);
-        if (PLACE == Place.APPEND) thrown.setStackTrace(elements);
-        else if (suppressed != null) suppressed.setStackTrace(elements);
-        else if (elements.length > 0) thrown.addSuppressed(new AsyncStack(elements));
+        thrown.setStackTrace(trace.toArray(new StackTraceElement[0]));
     }
 
     /** Extends the trace of {@code thrown}, which ends {@code frame}; {@code because} is a text, or null. */
@@ -136,10 +107,7 @@ final class AsyncTrace {
 
     /** Returns the frames of the user's code, and of the code that waited for it. */
     static List<StackTraceElement> userFrames(Throwable thrown) {
-        List<StackTraceElement> frames = trimmed(thrown.getStackTrace());
-        AsyncStack stack = suppressedOf(thrown);
-        if (stack != null) frames.addAll(stack.frames());
-        return frames;
+        return trimmed(thrown.getStackTrace());
     }
 
     private static StackTraceElement outermost(StackTraceElement[] elements) {

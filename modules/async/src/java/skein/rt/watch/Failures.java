@@ -43,8 +43,6 @@ public final class Failures {
         Told.class,
         Uncaught.class,
         AsyncTrace.class,
-        AsyncTrace.Place.class,
-        AsyncStack.class,
         Trail.class,
         Trail.Told.class,
         Sites.class,
