@@ -276,10 +276,9 @@
   - :schedules   how many, by default 1000; or :seconds, for how long
   - :seed        a number from which all random choices follow; by default a new one each time, which
                  the report shows
-  - :strategy    :mix, the default, :random, `[:pct d]` or :pos. `[:delay b]`: up to b deviations from
-                 the default order. :exhaustive: all orders of the points. :reduced: as :exhaustive,
-                 but only one of several orders that differ only in the order of steps of blocks that
-                 share no port, atom or promise
+  - :strategy    :mix, the default, :random or `[:pct d]`. :exhaustive: all orders of the points.
+                 :reduced: as :exhaustive, but only one of several orders that differ only in the order
+                 of steps of blocks that share no port, atom or promise
   - :points      where a task gives way without waiting, by default #{:channels :atoms}; :channels
                  includes `with-permit` of skein.virtual
   - :time        :jump, the default: the clock jumps to the next timer when no task can run. :slow:

@@ -63,16 +63,12 @@
         ((turns 1) number state))))
 
 (defn- source [strategy]
-  (case (if (vector? strategy) (strategy 0) strategy)
+  (case strategy
     :mix mix
-    :fifo (fn [number _] (when (zero? (long number)) (listed [])))
-    :reversed (fn [number _] (when (zero? (long number)) {:kind :reversed}))
     :random (drawn :uniform)
-    :pct (drawn :pct (strategy 1))
-    :pos (drawn :pos)
-    :delay few-deviations
     :exhaustive next-in-order
-    :reduced next-that-differs))
+    :reduced next-that-differs
+    (drawn :pct (strategy 1))))
 
 ;;;; Statistics
 
@@ -83,14 +79,15 @@
     (for [i (range from (.choices trace)), value (range 1 (.count trace i))]
       (conj deviations [i value]))))
 
+(def ^:const ^:private max-deviations "The most deviations that :mix lists." 2)
+
 (defn- requeue
   "Drops the list that has been tried from the queue, and adds the lists that are longer by one deviation."
-  [queue {:keys [deviations]} trace {:keys [strategy schedules]}]
+  [queue {:keys [deviations]} trace {:keys [schedules]}]
   (if (= deviations (peek queue))
-    (let [most (if (and (vector? strategy) (= :delay (strategy 0))) (strategy 1) 2)
-          queue (pop queue)
+    (let [queue (pop queue)
           room (- (long (or schedules 100000)) (count queue))]
-      (if (< (count deviations) (long most))
+      (if (< (count deviations) max-deviations)
         (into queue (take (max 0 room)) (longer deviations trace))
         queue))
     queue))

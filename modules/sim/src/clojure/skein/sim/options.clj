@@ -10,8 +10,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- strategy? [x]
-  (or (#{:mix :fifo :reversed :random :pos :exhaustive :reduced} x)
-      (and (vector? x) (= 2 (count x)) (#{:pct :delay} (x 0)) (nat-int? (x 1)))))
+  (or (#{:mix :random :exhaustive :reduced} x)
+      (and (vector? x) (= 2 (count x)) (= :pct (x 0)) (nat-int? (x 1)))))
 
 (defn- some-of? [& all]
   (fn [x] (and (set? x) (every? (set all) x))))
@@ -21,7 +21,7 @@
   {:schedules   [1000 pos-int? "a whole number from 1"]
    :seconds     [nil #(and (number? %) (pos? (double %))) "a positive number"]
    :seed        [nil nat-int? "a whole number from 0"]
-   :strategy    [:mix strategy? "one of :mix :fifo :reversed :random [:pct d] :pos [:delay b] :exhaustive :reduced"]
+   :strategy    [:mix strategy? "one of :mix :random [:pct d] :exhaustive :reduced"]
    :max-steps   [100000 pos-int? "a whole number from 1"]
    :points      [#{:channels :atoms} (some-of? :channels :atoms) "a set of :channels and :atoms"]
    :time        [:jump #{:jump :slow :manual} "one of :jump :slow :manual"]

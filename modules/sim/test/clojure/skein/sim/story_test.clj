@@ -83,7 +83,7 @@
     (is (= ["close! chan-1" "alts! chan-1" "its put fails, as the channel is closed"] (steps "main" (failing #(a/alts!! [[% 1]])))))
     (testing "another task closes the channel first"
       (is (re-find #"go-1 .*>! chan-1 1 .*\n.*go-2 .*close! chan-1.*\n.*go-1 +its put fails, as the channel is closed"
-                   (message-of #(sim/check {:seed 1 :strategy [:delay 2]}
+                   (message-of #(sim/check {:seed 1}
                                   (let [c (chan 1), n (atom 0), port (go (reset! n 1) (>! c 1))]
                                     (go (when (= 1 @n) (a/close! c)))
                                     (assert (<!! port))))))))))
