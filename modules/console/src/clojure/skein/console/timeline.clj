@@ -2,7 +2,7 @@
 (ns skein.console.timeline
   "Selects the steps and waits that the page draws, if the target records them.
 
-  * `drawn`: the longest of them"
+  * `drawn`: those of each view"
   {:no-doc true}
   (:require
    [skein.inspect.words :as words])
@@ -11,23 +11,33 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:const ^:private max-slices 6000)
+(def ^:const ^:private max-slices "How many slices a view draws at most." 6000)
+(def ^:const ^:private max-blocks "How many blocks have a row at most." 60)
 (def ^:const ^:private max-ms 60000)
 
+(defn- longest
+  "Returns {:slices :total}: the slices by time, or the longest of them if there are too many."
+  [slices]
+  {:total (count slices)
+   :slices (->> (sort-by (comp - :us) slices)
+                (take max-slices)
+                (sort-by :at-us)
+                (mapv (fn shown [s] (-> (dissoc s :site) (assoc :place (some-> (:site s) words/place))))))})
+
 (defn drawn
-  "Returns {:slices :total :last-ms}: the steps and waits of the last `last-ms`, by time, or the longest of them if there are
-  too many. Returns {:off why} if there is no record."
+  "Returns {:threads {:slices :total} :blocks {:slices :total :shown :of} :last-ms} for the last `last-ms`: the steps of all threads,
+  and the steps and waits of those blocks that have the most. Returns {:off why} if there is no record."
   [{:keys [timeline]} last-ms]
   (if-not timeline
     {:off "A file has no timeline."}
     (try
       (let [last-ms (max 1 (min (long last-ms) (long max-ms)))
             slices (:slices (timeline last-ms))
-            longest (take max-slices (sort-by (comp - :us) slices))]
-        {:total (count slices)
-         :last-ms last-ms
-         :slices (mapv (fn shown [s] (-> (dissoc s :site) (assoc :place (some-> (:site s) words/place))))
-                       (sort-by :at-us longest))})
+            blocks (vals (group-by :block slices))
+            busiest (take max-blocks (sort-by (comp - count) blocks))]
+        {:last-ms last-ms
+         :threads (longest (filter (comp #{:run} :kind) slices))
+         :blocks (assoc (longest (into [] cat busiest)) :shown (count busiest) :of (count blocks))})
       (catch ExceptionInfo e
         (if (#{:skein/inspect-off :skein/not-inspectable} (:skein/error (ex-data e)))
           {:off (or (re-find #"The steps of blocks are not recorded\." (ex-message e)) (ex-message e))}

@@ -214,6 +214,18 @@
       (go-to! page "#/timeline")
       (is (= says (text page "main p"))))))
 
+(deftest timeline-draws-the-steps-of-threads-among-many-waits
+  (let [slices (concat (for [i (range 7000)] {:at-us 0 :us 9000 :kind :wait :block i})
+                       (for [i (range 100), tid [1 2]] {:at-us (* 10 (long i)) :us 5 :kind :run :block tid :thread (str "worker-" tid) :tid tid}))
+        rows (fn rows [page] (b/js page "(parseInt(document.querySelector('#timeline')?.style.height) - 24) / 20"))]
+    (with-page [page (with-target {:look (constantly (snapshot {})) :timeline (fn [_] {:slices slices})})]
+      (go-to! page "#/timeline")
+      (b/eventually "a row for each thread" (fn [] (= 2 (rows page))))
+      (is (re-find #"200 steps in " (text page "main .quiet")))
+      (go-to! page "#/timeline?by=blocks")
+      (b/eventually "a row for each of the busiest blocks" (fn [] (= 60 (rows page))))
+      (is (re-find #"steps and waits of the 60 busiest of 7,000 blocks, in " (text page "main .quiet"))))))
+
 ;;;; Accessibility
 
 (def ^:private ten

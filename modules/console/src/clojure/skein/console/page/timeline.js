@@ -12,22 +12,20 @@ let view = null; // {from, to} in µs
 let shown = [];
 let chosen = null;
 
-const rowOf = (s, by) => (by === 'blocks' ? `go-${s.block}` : s.kind === 'run' ? s.thread || `thread ${s.tid}` : null);
-
-function rows(d, by) {
+function rows(slices, by) {
   const all = new Map();
-  for (const s of d.slices) {
-    const r = rowOf(s, by);
-    if (r) (all.get(r) || all.set(r, []).get(r)).push(s);
+  for (const s of slices) {
+    const r = by === 'blocks' ? `go-${s.block}` : s.thread || `thread ${s.tid}`;
+    (all.get(r) || all.set(r, []).get(r)).push(s);
   }
-  return [...all].sort((a, b) => (by === 'blocks' ? b[1].length - a[1].length : a[0].localeCompare(b[0], 'en', { numeric: true }))).slice(0, 60);
+  return [...all].sort((a, b) => (by === 'blocks' ? b[1].length - a[1].length : a[0].localeCompare(b[0], 'en', { numeric: true })));
 }
 
-function draw(canvas, d, by) {
+function draw(canvas, slices, by) {
   const css = getComputedStyle(document.body);
   const colour = (v) => css.getPropertyValue(`--${v}`);
   const wide = canvas.parentElement.clientWidth - 4;
-  const all = rows(d, by);
+  const all = rows(slices, by);
   const scale = devicePixelRatio || 1;
   canvas.style.width = `${wide}px`;
   canvas.style.height = `${axis + all.length * high}px`;
@@ -73,6 +71,8 @@ export const zoom = (factor, shift = 0) => {
   view = { from: middle - (wide * factor) / 2, to: middle + (wide * factor) / 2 };
 };
 
+const viewOf = (r) => (r.params.by === 'blocks' ? 'blocks' : 'threads');
+
 export const timeline = {
   title: 'Timeline',
   data: async (get, r, state) => {
@@ -84,26 +84,30 @@ export const timeline = {
     return state.timeline;
   },
   render: (d, r, state) => {
-    const by = r.params.by || 'threads';
+    const by = viewOf(r);
     const link = (b) => h('a', { href: `#/timeline?by=${b}`, 'aria-current': by === b ? 'true' : null }, `by ${b.slice(0, -1)}`);
     if (d.off) {
       return [h('p', null, d.off), state.tick?.actions?.includes('record')
         ? h('button', { 'data-act': 'record' }, 'Record steps')
         : state.tick?.live ? h('p', { class: 'note' }, 'Start the console with --record to get a button for that.') : null];
     }
+    const { slices, total, shown: busiest, of } = d[by];
+    const what = by === 'blocks' ? plural(total, 'step or wait', 'steps and waits') : plural(total, 'step');
+    const whose = of > busiest ? ` of the ${busiest} busiest of ${number(of)} blocks,` : '';
     return [
       h('p', { class: 'sub' }, link('threads'), link('blocks'),
         h('button', { 'data-act': 'again' }, 'Newest'), h('button', { 'data-act': 'zoom', 'data-by': '0.5' }, 'Closer'), h('button', { 'data-act': 'zoom', 'data-by': '2' }, 'Further'),
         h('button', { 'data-act': 'zoom', 'data-shift': '-0.3' }, 'Earlier'), h('button', { 'data-act': 'zoom', 'data-shift': '0.3' }, 'Later')),
-      h('p', { class: 'quiet' }, `${plural(d.total, 'step or wait', 'steps and waits')} in ${time(d['last-ms'])}${d.total > d.slices.length ? `; the longest ${number(d.slices.length)} are drawn` : ''}. Strong colour: running. Pale: waiting. Click one for details.`),
+      h('p', { class: 'quiet' }, `${what}${whose} in ${time(d['last-ms'])}${total > slices.length ? `; the longest ${number(slices.length)} are drawn` : ''}. Strong colour: running. Pale: waiting. Click one for details.`),
       h('p', { class: 'says', role: 'status' }, chosen ? words(said(chosen)) : ''),
-      d.slices.length ? h('div', { class: 'canvas', 'data-key': 'canvas' }, h('canvas', { id: 'timeline', role: 'img', 'aria-label': `Steps, ${by} as rows` })) : none('No block has run.')];
+      slices.length ? h('div', { class: 'canvas', 'data-key': 'canvas' }, h('canvas', { id: 'timeline', role: 'img', 'aria-label': `Steps, ${by} as rows` })) : none('No block has run.')];
   },
   after: (main, d, r) => {
     const canvas = main.querySelector('#timeline');
     if (!canvas) return;
-    if (!view) view = { from: 0, to: Math.max(1, ...d.slices.map((s) => s['at-us'] + s.us)) };
-    draw(canvas, d, r.params.by || 'threads');
+    const end = (slices) => slices.reduce((us, s) => Math.max(us, s['at-us'] + s.us), 1);
+    if (!view) view = { from: 0, to: Math.max(end(d.threads.slices), end(d.blocks.slices)) };
+    draw(canvas, d[viewOf(r)].slices, viewOf(r));
   },
   clicked: (x, y) => { chosen = shown.findLast((p) => x >= p.a - 2 && x <= p.b + 2 && y >= p.y && y < p.y + high)?.s || null; },
 };
