@@ -26,14 +26,18 @@
   (if what [(name-of a) (name-of b) (name what)] (str (name a) "-" b)))
 
 (defn- suspects
-  "Returns {node verdict} for the blocks and threads in the reports."
-  [{:keys [deadlocks]}]
-  (reduce (fn add [m {:keys [verdict block blocks threads awaited-by]}]
-            (let [nodes (concat (map (fn b [b] [:block (:id b)]) (cond->> blocks block (cons block)))
-                                (map (fn t [t] [:thread (:tid t)]) threads)
-                                (map (fn w [w] (if (:block w) [:block (:block w)] [:thread (:tid w)])) awaited-by))]
-              (reduce (fn mark [m node] (update m node (fn surer [old] (or old (name verdict))))) m nodes)))
-          {} deadlocks))
+  "Returns {node mark} for the blocks and threads in the reports. The mark is the verdict, of the surest report; or \"awaits\" for what
+  waits only for the result of such a block. Of a thread that does so, a heap may show that it waits for ever too."
+  [{:keys [deadlocks index]}]
+  (let [reported (for [{:keys [verdict block blocks threads]} deadlocks
+                       node (concat (map (fn b [b] [:block (:id b)]) (cond->> blocks block (cons block)))
+                                    (map (fn t [t] [:thread (:tid t)]) threads))]
+                   [node (name verdict)])
+        awaiting (for [{:keys [verdict awaited-by]} deadlocks, {:keys [block tid]} awaited-by]
+                   (if block
+                     [[:block block] "awaits"]
+                     [[:thread tid] (if (:stuck? ((:threads index) tid)) (name verdict) "awaits")]))]
+    (into {} (reverse (concat reported awaiting))))) ; the first counts
 
 (defn- gone
   "Returns {id block} for the collected blocks of a look."

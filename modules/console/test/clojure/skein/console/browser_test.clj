@@ -87,6 +87,10 @@
       (go-to! page "#/graph")
       (b/wait-for! page "document.querySelectorAll('.node.proven').length > 1")
       (is (re-find #"PROVEN" (text page ".node.proven")) "not by colour alone")
+      (testing "a put, closing or an interrupt could still end the wait for the result"
+        (is (re-find #"AWAITS" (text page ".node.thread")))
+        (is (re-find #"Awaits: " (text page "main .quiet")))
+        (is (= ["block" "block"] (b/js page "[...document.querySelectorAll('.node.proven')].map((e) => e.classList[1])"))))
       (go-to! page (b/js page "document.querySelector('.node.block.proven').getAttribute('href')"))
       (b/wait-for! page "/^go-/.test(document.querySelector('h1')?.textContent)")
       (is (re-find #"proven" (text page ".badge"))))

@@ -35,6 +35,21 @@
     (is (:reported drawn))
     (is (= {"block-3" "suspected" "channel-8" nil} (into {} (map (juxt :key :verdict)) (:nodes drawn))))))
 
+(deftest what-waits-for-a-proven-block-has-a-mark-of-its-own
+  (let [whole {:skein/snapshot 1
+               :blocks [{:id 2 :state :parked :waits [{:op :take :channel 9}]} {:id 3 :state :parked :waits [{:op :take :channel 9}]}]
+               :threads [{:tid 5 :waits [{:op :take :channel 9}]} {:tid 6 :waits [{:op :take :channel 9}] :stuck? true}]
+               :channels [{:id 9 :kind :result :block 1 :collected? true :takes [{:block 2} {:block 3} {:thread "a" :tid 5} {:thread "b" :tid 6}] :puts []}]
+               :collected {:blocks [{:id 1 :site {:file "a.clj" :line 3}}]}}
+        reports [{:verdict :proven :kind :deadlock :block {:id 1}
+                  :awaited-by [{:block 2} {:block 3} {:thread "a" :tid 5} {:thread "b" :tid 6}]}
+                 {:verdict :suspected :kind :deadlock :blocks [{:id 3}]}]
+        l {:snapshot whole :index (shape/index whole) :deadlocks reports :cache (atom {})}]
+    (is (= {"block-1" "proven", "channel-9" nil, "block-2" "awaits", "thread-5" "awaits"
+            "block-3" "suspected" ; a report of its own counts
+            "thread-6" "proven"} ; as a heap shows
+           (into {} (map (juxt :key :verdict)) (:nodes (graph/drawn l {:hops 2})))))))
+
 (deftest the-graph-around-a-node
   (let [l (look [[1 :put 7] [2 :take 7] [3 :take 8]] [])
         near (fn near [of hops] (set (keys (places (graph/drawn l {:of of :hops hops})))))]

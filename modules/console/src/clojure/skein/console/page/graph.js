@@ -39,8 +39,8 @@ function edge([from, to, what], nodes) {
   const d = forward
     ? `M${x1},${y1} C${x1 + 40},${y1} ${x2 - 40},${y2} ${x2 - 3},${y2}`
     : `M${x1},${y1} C${x1},${y1 + 34} ${x2},${y2 + 34} ${x2},${y2 + 3}`;
-  const both = a.verdict && b.verdict ? a.verdict : '';
-  return h('g', { class: `edge ${what} ${both}`, 'data-key': `${from} ${to} ${what}` },
+  const mark = what === 'holds' ? '' : a.verdict || ''; // that of the wait
+  return h('g', { class: `edge ${what} ${mark}`, 'data-key': `${from} ${to} ${what}` },
     h('path', { d, 'marker-end': 'url(#tip)' }),
     what === 'holds' ? null
       : h('text', { x: (x1 + x2) / 2, y: forward ? (y1 + y2) / 2 - 5 : Math.max(y1, y2) + 22 }, what === 'makes' ? 'result of' : what));
@@ -51,10 +51,6 @@ export const graph = {
   data: (get, r) => get('graph', { of: r.params.of, hops: r.params.hops }),
   render: (d, r) => {
     const nodes = new Map(d.nodes.map((n) => [n.key, n]));
-    for (const n of d.nodes.filter((x) => x.kind === 'channel')) {
-      const near = d.edges.filter((e) => (e[0] === n.key || e[1] === n.key) && e[2] !== 'holds').map((e) => nodes.get(e[0] === n.key ? e[1] : e[0]).verdict).filter(Boolean);
-      if (near.length > 1) n.verdict = near[0]; // between two that are reported
-    }
     const width = Math.max(...d.nodes.map((n) => n.layer), 0) * wide + box.w + 16;
     const height = (Math.max(...d.nodes.map((n) => n.at), 0) + 1) * high + 30;
     const hops = +(r.params.hops || 2);
@@ -63,7 +59,8 @@ export const graph = {
         d.of ? [`What is at most ${plural(hops, 'step')} away. `, h('a', { href: `#/graph?of=${d.of}&hops=${hops + 1}` }, 'Further'), ' · ', h('a', { href: '#/graph' }, 'All')]
           : d.reported ? 'What can never continue, and its neighbours.' : 'All waits.',
         ` ${plural(d.total, 'node')}${d.total > d.nodes.length ? `, drawn as ${number(d.nodes.length)}: blocks of one place together` : ''}. `,
-        'Round: a block. Square: a channel. Pointed: a thread. Dashed: has the channel in a local.'),
+        'Round: a block. Square: a channel. Pointed: a thread. Dashed: has the channel in a local.',
+        d.nodes.some((n) => n.verdict === 'awaits') ? ' Awaits: waits only for the result of a proven block; a put on that result, closing it or an interrupt could still end the wait.' : ''),
       d.nodes.length ? h('div', { class: 'canvas', tabindex: '0', role: 'region', 'aria-label': 'Graph of waits' },
         h('svg', { width, height, viewBox: `0 0 ${width} ${height}` },
           h('defs', null, h('marker', { id: 'tip', viewBox: '0 0 8 8', refX: 7, refY: 4, markerUnits: 'userSpaceOnUse', markerWidth: 9, markerHeight: 9, orient: 'auto-start-reverse' }, h('path', { d: 'M0,0 L8,4 L0,8 z' }))),
