@@ -7,8 +7,6 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private max-lines 500)
-
 (def ^:private empty-words #{"core" "util" "utils" "misc" "helpers" "common"})
 
 (defn- namespace-faults
@@ -35,11 +33,6 @@
                   (not-for-users? file)
                   (str/includes? (readme-of (module-of file)) (str "`" n "`")))
       [(str (:path file) ":1: " n " is neither :no-doc nor in the module's README")])))
-
-(defn- length-faults [file]
-  (let [n (count (project/lines file))]
-    (when (> n (long max-lines))
-      [(str (:path file) ":" n ": longer than " max-lines " lines")])))
 
 (defn- licence-faults [file]
   (let [[line line-2] (map second (project/lines file))
@@ -78,11 +71,6 @@
     (is (= [nil nil nil nil] (map fault ["(ns skein.a)" "(ns skein.impl.b)" "(ns ^:no-doc skein.a.c)" "(ns skein.a.d \"Text.\" {:no-doc true})"])))
     (is (= ["modules/a/src/clojure/skein/a.clj:1: skein.a.c is neither :no-doc nor in the module's README"]
            (fault "(ns skein.a.c)")))))
-
-(deftest files-are-short
-  (is (= [] (mapcat length-faults (code-files))))
-  (is (= ["a.clj:501: longer than 500 lines"]
-         (length-faults {:path "a.clj" :text (str/join "\n" (repeat 501 "x"))}))))
 
 (deftest files-begin-with-the-licence
   (is (= [] (mapcat licence-faults (code-files))))
