@@ -38,7 +38,7 @@
   (testing "folds"
     (is (= [:skein/bad-fold]
            (errors-of #(fold/fuse nil) #(fold/fuse 7) #(fold/fuse fold/sum) #(fold/fuse fold/mean) #(fold/fuse #{fold/sum})
-                      #(fold/fuse [fold/sum nil]) #(fold/fuse {:a 7}) #(fold/then 5 str) #(fold/through (map inc) :sum)))))
+                      #(fold/fuse [fold/sum nil]) #(fold/fuse {:a 7}) #(fold/then 5 str) #(fold/through (map inc) :sum) #(fold/group-by odd? 5)))))
   (testing "collections"
     (is (= [:skein/bad-collection] (errors-of #(fold/into 5) #(fold/into "text") #(fold/into (object-array 1)))))))
 

@@ -420,11 +420,15 @@
       (is (= 1 (:value (sim/run (assoc {} :lives 3) 1)))))))
 
 (deftest bad-input-is-refused
-  (is (= :skein/bad-option (error-of #(sim/check {:schedulez 1} 1))))
+  (doseq [f [#(sim/check {:schedulez 1} 1) #(sim/holds? {:other 1} 1) #(sim/run {:other 1} 1)
+             #(sim/everywhere {:other 1} 1) #(sim/replay {:other 1} "k1.aa:" 1)]]
+    (is (= :skein/bad-option (error-of f))))
   (is (= :skein/bad-option (error-of #(sim/check {:schedules 0} 1))))
   (is (= :skein/bad-token (error-of #(sim/replay "x" 1))))
   (doseq [p [nil "x" 7 -1 ##NaN]]
     (is (= :skein/bad-number (error-of #(sim/chance p)))))
+  (is (= :skein/bad-number (error-of #(sim/advance "1"))))
+  (is (= [:skein/bad-option :skein/bad-collection] (map error-of [#(sim/pick []) #(sim/pick 5)])))
   (is (= :skein/not-a-function (error-of #(sim/always 5 "m"))))
   (is (= :skein/not-a-function (error-of #(sim/sometimes 5 "m"))))
   (is (= :skein/not-a-port (error-of #(sim/label 5 "five"))))

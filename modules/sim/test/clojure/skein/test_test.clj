@@ -130,6 +130,11 @@
                           (re-pattern (java.util.regex.Pattern/quote (str "Call it, as in (use-fixtures :each " made ").")))
                           (fixture (fn []))))))
 
+(deftest arguments-are-checked
+  (is (= [:skein/bad-option :skein/bad-option :skein/bad-number]
+         (for [f [#(t/leak-free {:other 1}) #(t/leak-free 5) #(t/deadline "1")]]
+           (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))))))
+
 (deftest a-failure-has-the-name-of-its-test
   (let [names (atom []), ended (promise)
         hanging (intern *ns* (with-meta 'hanging {:test (fn [] (<!! (chan))) :file "a/hanging.clj" :line 7}))]

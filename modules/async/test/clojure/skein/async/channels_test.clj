@@ -128,8 +128,9 @@
     (is (nil? (within-deadline (channels/<!!within 60000 c :late))))))
 
 (deftest a-time-limit-is-a-number
-  (is (= [:skein/bad-number :skein/bad-number]
+  (is (= [:skein/bad-number :skein/not-a-port :skein/bad-number]
          [(error-of #(channels/<!!within "1" (a/chan) :late))
+          (error-of #(channels/<!!within 1 nil :late))
           (within-deadline (error-of #(a/<?? (a/async (channels/<!within nil (a/chan) :late)))))]))
   (is (= [:late 1 :late] (within-deadline [(channels/<!!within -1 (a/chan) :late)
                                            (channels/<!!within Long/MAX_VALUE (a/go 1) :late)
@@ -183,12 +184,17 @@
       (a/>!! in 1)
       (is (nil? (a/offer! in 2))))))
 
+(deftest a-batch-whose-time-is-over-at-once-has-what-is-there
+  (doseq [ms [0 -1]]
+    (is (= [1] (await-port (channels/batch {:size 9 :within ms} (doto (a/chan 1) (a/put! 1))))))))
+
 (deftest a-batch-of-nothing-is-refused
-  (is (= [:skein/bad-number :skein/bad-number :skein/bad-number :skein/not-a-port]
+  (is (= [:skein/bad-number :skein/bad-number :skein/bad-number :skein/not-a-port :skein/bad-option]
          (mapv error-of [#(channels/batch {:size 0} (a/chan))
                          #(channels/batch {} (a/chan))
                          #(channels/batch {:size 1 :within "1"} (a/chan))
-                         #(channels/batch {:size 1} [1 2])]))))
+                         #(channels/batch {:size 1} [1 2])
+                         #(channels/batch {:size 1 :other 1} (a/chan))]))))
 
 ;;;; Slow takers
 
@@ -223,8 +229,9 @@
     (is (thrown? IllegalArgumentException (a/>!! g nil)))
     (is (= [false true] [(channels/closed? g) (do (a/close! g) (channels/closed? c))]))
     (is (false? (a/>!! g 4)))
-    (is (= [:skein/bad-policy :skein/not-a-port]
-           [(error-of #(channels/gate :hope c)) (error-of #(channels/gate :drop 1))]))))
+    (is (= [:skein/bad-policy :skein/not-a-port :skein/bad-option]
+           [(error-of #(channels/gate :hope c)) (error-of #(channels/gate :drop 1))
+            (error-of #(channels/gate {:policy :drop :other 1} c))]))))
 
 (deftest a-gate-survives-an-on-drop-that-throws
   (let [g (channels/gate {:policy :drop :on-drop (fn [_] (throw boom))} (a/chan))]

@@ -258,13 +258,25 @@
                                                                     :transform (fn [_ _ _])}))}}}
                   {:procs {} :io-exec :io}])))
     (is (thrown-with-msg? ExceptionInfo #"invalid connection" (flow/create-flow {:procs {} :conns [[[:a :b] [:c :d]]]})))
-    (is (= [:skein/bad-step :skein/bad-workload :skein/not-a-function :skein/bad-workload]
+    (is (= [:skein/bad-step :skein/bad-workload :skein/not-a-function :skein/bad-workload :skein/not-a-function :skein/not-a-function]
            (mapv error-of [#(flow/map->step {:describe (fn [])}) #(flow/process identity {:workload :lazy})
-                           #(flow/process 1) #(flow/futurize inc :exec :lazy)])))
+                           #(flow/process 1) #(flow/futurize inc :exec :lazy) #(flow/lift*->step 1) #(flow/lift1->step 1)])))
+    (is (= (repeat 4 :skein/bad-option)
+           (mapv error-of [#(flow/create-flow {:other 1}) #(flow/process identity {:other 1}) #(flow/futurize inc :other 1)
+                           #(flow/map->step {:describe (fn [] {}) :transform (fn [_ _ _]) :other 1})])))
     (running {:procs {:a {:proc p}}}
              (fn [g _ _]
-               (is (= [:skein/no-such-process :skein/no-such-process :skein/no-such-port]
-                      (mapv error-of [#(flow/pause-proc g :b) #(flow/ping-proc g :b) #(flow/inject g [:a :x] [1])])))))))
+               (is (= [:skein/no-such-process :skein/no-such-process :skein/no-such-process :skein/no-such-port]
+                      (mapv error-of [#(flow/pause-proc g :b) #(flow/resume-proc g :b) #(flow/ping-proc g :b)
+                                      #(flow/inject g [:a :x] [1])])))
+               (is (= [:skein/bad-collection :skein/bad-number :skein/bad-option :skein/bad-option]
+                      (mapv error-of [#(flow/inject g [:a :in] 5) #(flow/ping-proc g :a :timeout-ms "1")
+                                      #(flow/ping-proc g :a :other 1) #(flow/ping g :other 1)])))))))
+
+(deftest what-is-no-flow-is-refused
+  (is (= (repeat 8 :skein/bad-flow)
+         (mapv error-of [#(flow/start 1) #(flow/stop 1) #(flow/pause 1) #(flow/resume 1) #(flow/pause-proc 1 :p)
+                         #(flow/resume-proc 1 :p) #(flow/ping-proc 1 :p) #(flow/inject 1 [:p :in] [1])]))))
 
 ;;;; Threads
 

@@ -181,4 +181,6 @@
                          #(limit/concurrency-limiter 2147483648)
                          #(limit/rate-limiter 0) #(limit/rate-limiter -1) #(limit/rate-limiter nil)
                          #(limit/rate-limiter {:rate 1 :burst 0}) #(limit/concurrency-limiter 0)
-                         #(limit/concurrency-limiter 1.5)]))))
+                         #(limit/concurrency-limiter 1.5)])))
+  (is (= [:skein/bad-option :skein/bad-option]
+         (mapv error-of [#(limit/rate-limiter {:rate 1 :other 1}) #(limit/concurrency-limiter {:n 1 :other 1})]))))

@@ -125,10 +125,11 @@
       (is (nil? (a/offer! in 2))))))
 
 (deftest bad-arguments-are-refused
-  (is (= [:skein/bad-number :skein/bad-number :skein/not-a-function :skein/not-a-port :skein/bad-policy]
+  (is (= [:skein/bad-number :skein/bad-number :skein/not-a-function :skein/not-a-port :skein/bad-policy :skein/bad-option]
          (mapv (fn [f] (:skein/error (ex-data (thrown-by f))))
                [#(parallel-map 0 inc (a/chan)) #(parallel-map nil inc (a/chan)) #(parallel-map 1 1 (a/chan))
-                #(parallel-map 1 inc [1 2]) #(parallel-map {:n 1 :on-error :hope} inc (a/chan))]))))
+                #(parallel-map 1 inc [1 2]) #(parallel-map {:n 1 :on-error :hope} inc (a/chan))
+                #(parallel-map {:n 1 :other 1} inc (a/chan))]))))
 
 (deftest the-reader-ends-with-the-work
   ;; If it waited for a permit that never comes back, the scope would wait for the reader.

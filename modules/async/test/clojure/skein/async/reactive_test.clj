@@ -162,9 +162,10 @@
 
 (deftest bad-arguments-are-refused
   (let [error (fn [f] (try (f) (catch Exception e (:skein/error (ex-data e)))))]
-    (is (= [:skein/not-a-port :skein/not-a-port :skein/bad-number :skein/bad-number :skein/bad-number]
+    (is (= [:skein/not-a-port :skein/not-a-port :skein/bad-number :skein/bad-number :skein/bad-number :skein/bad-option]
            (mapv error [#(reactive/publisher 1)
                         #(reactive/subscriber nil)
                         #(reactive/subscriber {:window 0} (a/chan))
                         #(reactive/subscriber {:window 1025} (a/chan))
-                        #(reactive/subscriber {:window "8"} (a/chan))])))))
+                        #(reactive/subscriber {:window "8"} (a/chan))
+                        #(reactive/subscriber {:other 1} (a/chan))])))))

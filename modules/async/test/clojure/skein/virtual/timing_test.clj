@@ -164,6 +164,7 @@
     :skein/not-a-function (v/retry {} 1)
     :skein/bad-number (v/semaphore 0)
     :skein/bad-semaphore (v/with-permit nil 1)
+    :skein/bad-semaphore (v/acquire 3)
     :skein/bad-semaphore (v/release 3)
     :skein/bad-semaphore (v/with-permit 3 1)))
 
@@ -193,7 +194,11 @@
     (is (= "1000" (ex-message thrown)))
     (is (= (map str (range 968 1000)) (map ex-message (.getSuppressed ^Throwable thrown))))))
 
-(deftest a-time-below-zero-is-over-at-once
-  (is (= :skein/timeout
-         (try (v/with-timeout -5 (Thread/sleep 60000))
-              (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))
+(deftest a-time-of-0-or-below-is-over-at-once
+  (doseq [ms [0 -1.5 Long/MIN_VALUE]]
+    (is (nil? (v/sleep ms)))
+    (is (= :skein/timeout (refusal (v/with-timeout ms (Thread/sleep 60000)))))
+    (is (= :skein/timeout (refusal (v/retry {:deadline-ms ms} #(Thread/sleep 60000)))))
+    (is (= "no" (ex-message (caught (v/retry {:attempts 2 :backoff-ms ms :max-backoff-ms ms} #(throw (ex-info "no" {})))))))
+    (is (= :skein/deadline-passed (refusal (s/scope [s {:deadline-ms ms}] (s/fork s (Thread/sleep 60000))))))
+    (is (= :skein/deadline-passed (refusal (s/scope [_ {:deadline-ms ms}] 1))))))

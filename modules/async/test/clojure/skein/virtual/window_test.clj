@@ -222,5 +222,6 @@
     :skein/not-a-function (v/wmap 1 nil)
     :skein/bad-collection (v/wmap 1 inc 5)
     :skein/bad-collection (v/wmap 1 + [1] 5)
+    :skein/bad-option (v/wrun! {:n 1 :other 1} inc [])
     :skein/bad-collection (v/wrun! 1 inc 5)
     :skein/not-a-function (v/wrun! 1 5 [])))

@@ -203,6 +203,7 @@
   (is (= :skein/bad-format (error-of (fn [] (trace/trace-vars {:format :fancy} leaf)))))
   (is (= :skein/bad-option (error-of (fn [] (trace/trace-vars {:snk :ring} leaf)))))
   (is (= :skein/bad-option (error-of (fn [] (trace/trace-ns {:math #"x"} skein.trace.sink-test)))))
+  (is (= :skein/bad-option (error-of (fn [] (trace/with-traced {:snk :ring} [leaf] 1)))))
   (is (not (trace/traced? #'leaf))))
 
 (deftest bad-limits-are-refused

@@ -198,6 +198,19 @@
   (is (= 1 (:a config)))
   (is (not (trace/traceable? #'config))))
 
+(deftest arguments-are-checked
+  (are [error f] (= error (try (f) (catch ExceptionInfo e (:skein/error (ex-data e)))))
+    :skein/not-traceable #(trace/traced? 5)
+    :skein/not-traceable #(trace/traceable 5)
+    :skein/not-traceable #(trace/trace-vars* {} 'user [5])
+    :skein/bad-collection #(trace/trace-vars* {} 'user 5)
+    :skein/not-traceable #(trace/untrace-vars* 'user [5])
+    :skein/bad-collection #(trace/untrace-vars* 'user 5)
+    :skein/not-a-function #(trace/trace-fn-call 'x 5 [1])
+    :skein/bad-collection #(trace/trace-fn-call 'x inc 5)
+    :skein/bad-number #(trace/print-tree "1")
+    :skein/not-an-exception #(trace/async-trace 5)))
+
 (deftest missing-namespaces-are-refused
   (is (= :skein/not-traceable (try (trace/trace-ns no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e))))))
   (is (= :skein/not-traceable (try (trace/untrace-ns 'no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
