@@ -8,118 +8,89 @@
 
 (set! *warn-on-reflection* true)
 
-(defn- namespace-faults
-  "Returns faults for what lacks a docstring in the loaded namespace `n`: the namespace, or a public var, including
-  macros, protocols and methods of protocols."
-  [n]
-  (concat
-    (when (str/blank? (:doc (meta (the-ns n))))
-      [(str n ": the namespace has no docstring")])
-    (for [[_ v] (sort-by key (ns-publics n))
-          :let [{:keys [doc file line]} (meta v)]
-          :when (and (str/blank? doc)
-                     (not (str/includes? (name (symbol v)) ".proxy$")))] ; `proxy` leaves a var for its class
-      (str file ":" line ": " (symbol v) " has no docstring"))))
-
-(def ^:private type-declaration
-  #"\s*(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp)\s+)*(?:class|interface|enum|record|@interface)\s+([A-Z]\w*).*")
-
-(defn- without-annotations
-  "Returns the text without the annotations at its end, which may have several lines."
-  [text]
-  (let [shorter (str/replace text #"\s*@\w+(?:\((?:[^()\"]|\"[^\"]*\")*\))?\s*$" "")]
-    (if (= shorter text) text (recur shorter))))
-
-(defn- documented?
-  "Returns whether a Javadoc comment ends just above a line, given the lines above it, last first."
-  [lines-above]
-  (let [text (->> (take 300 lines-above) reverse (str/join "\n") without-annotations str/trimr)]
-    (boolean (and (str/ends-with? text "*/")
-                  (str/starts-with? (subs text (str/last-index-of text "/*")) "/**")))))
-
-(defn- java-faults
-  "Returns the types of a Java file that lack Javadoc; for package-info.java, the package."
-  [file]
-  (let [texts (mapv second (project/lines file))]
-    (for [[i text] (map-indexed vector texts)
-          :let [[_ type] (or (re-matches type-declaration text)
-                             (when (str/ends-with? (:path file) "package-info.java")
-                               (re-matches #"package ([a-z.]+);" text)))]
-          :when (and type (not (documented? (rseq (subvec texts 0 i)))))]
-      (str (:path file) ":" (inc (long i)) ": " type " has no Javadoc"))))
-
-(deftest everything-public-has-a-docstring
+(defn- public-things
+  "Returns the main namespaces and their public vars."
+  []
   (let [names (project/main-namespaces)]
     (apply require names)
-    (is (= [] (mapcat namespace-faults names)))))
+    (mapcat (fn [n] (cons (the-ns n) (vals (ns-publics n)))) names)))
 
-(deftest a-missing-docstring-is-found
-  (let [n (create-ns 'skein.docstrings-test.bare)]
-    (intern n (with-meta 'shown {:line 7 :file "bare.clj"}) 1)
-    (intern n (with-meta 'hidden {:private true}) 1)
-    (intern n (with-meta 'told {:doc "Says it."}) 1)
-    (is (= ["skein.docstrings-test.bare: the namespace has no docstring"
-            "bare.clj:7: skein.docstrings-test.bare/shown has no docstring"]
-           (namespace-faults (ns-name n))))
-    (remove-ns (ns-name n))))
+(deftest everything-public-has-a-docstring
+  (is (= [] (remove #(or (:doc (meta %)) (str/includes? (str %) ".proxy$")) ; `proxy` leaves a var for its class
+                    (public-things)))))
+
+(def ^:private declaration
+  "A declaration of a type, or of a package in package-info.java. Matches with the Javadoc and
+  annotations before it, if there are any."
+  (let [modifiers "(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp)\\s+)*"
+        annotation "@\\w+(?:\\((?:[^()\"]|\"[^\"]*\")*\\))?\\s*"]
+    (re-pattern (str "(?m)(/\\*\\*[^*]*+(?:\\*(?!/)[^*]*+)*+\\*/\\s*)?^[ \\t]*(?:" annotation ")*"
+                     "(?:" modifiers "(?:class|interface|enum|record|@interface)\\s+([A-Z]\\w*)|package ([a-z.]+);)"))))
+
+(defn- without-javadoc
+  "Returns the types that a Java file declares without Javadoc; for package-info.java, the package."
+  [{:keys [path text]}]
+  (for [[_ javadoc type package] (re-seq declaration text)
+        :when (and (not javadoc) (or type (str/ends-with? path "package-info.java")))]
+    (str path ": " (or type package))))
+
+(deftest every-java-type-has-javadoc
+  (is (= [] (mapcat without-javadoc (project/files ["modules" "apps" "tools"] [".java"]))))
+  (is (= ["A.java: A" "A.java: C"]
+         (without-javadoc {:path "A.java"
+                           :text (str "/* no Javadoc */\npublic final class A {\n"
+                                      "  /** Does.\n   * More. */\n  @Deprecated\n  record B(int i) {}\n"
+                                      "  // of class\n  private interface C {}\n}")})))
+  (is (= ["package-info.java: skein.rt"]
+         (without-javadoc {:path "package-info.java" :text "package skein.rt;"}))))
 
 ;;;; Docstrings as Markdown
 
 (def ^:private item #"^ *[*-] +\S")
 
-(defn- in-list?
-  "Returns whether a block of a docstring, which has no empty line, ends in a list."
-  [block]
-  (boolean (some->> (str/split-lines block) (remove #(str/starts-with? % "    ")) last (re-find item))))
+(defn- code? [paragraph] (str/starts-with? paragraph "      "))
+
+(defn- ends-in-list? [paragraph]
+  (boolean (some->> (str/split-lines paragraph) (remove #(str/starts-with? % "    ")) last (re-find item))))
+
+(defn- continues-in-list? [paragraph]
+  (let [[line & lines] (str/split-lines paragraph)]
+    (and (not (re-find item line)) (some #(re-find item %) lines))))
 
 (defn- markdown-faults
-  "Returns the parts of a docstring that a page of the API would not show as intended. There a docstring loses the indentation that
-  all of its lines but the first have, and indented text after a list belongs to the list."
+  "Returns the parts of a docstring that a page of the API would not show as intended. There a
+  docstring loses the indentation that all of its lines but the first have, and indented text after
+  a list belongs to the list."
   [doc]
-  (let [[text & more :as blocks] (str/split doc #"\n\n")
-        code? (fn [block] (str/starts-with? block "      "))
-        prose (map #(str/replace % #"`[^`]*`" "") (remove code? blocks))]
-    (concat
-      (when (some #(re-find #"\*[a-z-]+\*" %) prose)
-        ["a name in asterisks, which needs backticks"])
-      (when (some #(re-find #"\[.*\]" %) prose)
-        ["a vector, which would be a link and needs backticks"])
-      (when (and (some code? more) (not (str/includes? text "\n")) (every? code? more))
-        ["an example after a single line"])
-      (when (some (fn [[before block]] (and (code? block) (in-list? before))) (partition 2 1 blocks))
-        ["an example after a list"])
-      (when (some (fn [[line & lines]] (and (not (re-find item line)) (some #(re-find item %) lines)))
-                  (map str/split-lines (remove code? blocks)))
-        ["a list without an empty line before it"]))))
+  (let [[text & more :as paragraphs] (str/split doc #"\n\n")
+        prose (remove code? paragraphs)
+        words (map #(str/replace % #"`[^`]*`" "") prose)]
+    (keep (fn [[fault found?]] (when found? fault))
+          {"a name in asterisks, which needs backticks" (some #(re-find #"\*[a-z-]+\*" %) words)
+           "a vector, which would be a link and needs backticks" (some #(re-find #"\[.*\]" %) words)
+           "an example after a single line" (and (seq more) (every? code? more) (not (str/includes? text "\n")))
+           "an example after a list" (some (fn [[before after]] (and (code? after) (ends-in-list? before)))
+                                           (partition 2 1 paragraphs))
+           "a list without an empty line before it" (some continues-in-list? prose)})))
+
+(def ^:private of-programs "Namespaces that have no page." #"^skein\.(wf|cli)\b|^lab\.")
 
 (deftest docstrings-are-markdown
-  (apply require (project/main-namespaces))
-  (is (= [] (for [n (project/main-namespaces)
-                  :when (not (or (:no-doc (meta (the-ns n))) (re-find #"\.impl|^skein\.(wf|cli)\b|^lab\." (str n)))) ; programs have no API
-                  x (cons (the-ns n) (vals (ns-publics n)))
-                  :let [{:keys [doc no-doc]} (meta x)]
-                  :when (and doc (not no-doc))
+  (is (= [] (for [x (public-things)
+                  :let [{n :ns, :keys [doc no-doc] :or {n x}} (meta x)]
+                  :when (and doc (not no-doc) (not (:no-doc (meta n))) (not (re-find of-programs (str n))))
                   fault (markdown-faults doc)]
-              [x fault]))))
-
-(deftest docstrings-that-are-no-markdown-are-found
+              [x fault])))
   (let [example "\n\n      (f)\n      ;=> 1"]
-    (is (= ["an example after a single line"] (markdown-faults (str "Returns 1." example))))
-    (is (= ["an example after a list"] (markdown-faults (str "Returns 1.\n\n  - x  a number,\n       or nil" example "\n\n  Throws."))))
-    (is (= ["a list without an empty line before it"] (markdown-faults "Returns 1.\n\n  options, a map:\n  - :x  a number")))
-    (is (= ["a name in asterisks, which needs backticks"] (markdown-faults "Prints to *out*.")))
-    (is (= ["a vector, which would be a link and needs backticks"] (markdown-faults "Returns [value port]."))))
-  (is (= [] (markdown-faults "Prints to `*out*`,\n  or f*.\n\n      (f *out* 1)\n\n  - x\n\n  Throws."))))
-
-(deftest every-java-type-has-javadoc
-  (is (= [] (mapcat java-faults (project/java-files)))))
-
-(deftest missing-javadoc-is-found
-  (is (= ["A.java:2: A has no Javadoc" "A.java:8: C has no Javadoc"]
-         (java-faults {:path "A.java"
-                       :text (str/join "\n" ["/* no Javadoc */" "public final class A {"
-                                             "  /** Does." "   * More. */" "  @Deprecated"
-                                             "  record B(int i) {}" "  // of class"
-                                             "  private interface C {}" "}"])})))
-  (is (= ["package-info.java:1: skein.rt has no Javadoc"]
-         (java-faults {:path "package-info.java" :text "package skein.rt;"}))))
+    (is (= [["an example after a single line"]
+            ["an example after a list"]
+            ["a list without an empty line before it"]
+            ["a name in asterisks, which needs backticks"]
+            ["a vector, which would be a link and needs backticks"]
+            []]
+           (map markdown-faults [(str "Returns 1." example)
+                                 (str "Returns 1.\n\n  - x  a number,\n       or nil" example "\n\n  Throws.")
+                                 "Returns 1.\n\n  options, a map:\n  - :x  a number"
+                                 "Prints to *out*."
+                                 "Returns [value port]."
+                                 "Prints to `*out*`,\n  or f*.\n\n      (f *out* 1)\n\n  - x\n\n  Throws."])))))

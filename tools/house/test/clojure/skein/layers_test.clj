@@ -5,7 +5,7 @@
   unit and those that its unit names, which are all in lower layers."
   (:require
    [clojure.string :as str]
-   [clojure.test :refer [deftest is testing]]
+   [clojure.test :refer [deftest is]]
    [skein.project :as project]))
 
 (set! *warn-on-reflection* true)
@@ -57,110 +57,62 @@
        sort last second))
 
 (defn- place-of
-  "Returns the namespace or package that `word` names or is in, such as skein.rt for
-  skein.rt.Channel$Slot, or nil if it is not one of Skein's."
-  [word]
-  (some-> (re-find #"^skein(?:\.[a-z][A-Za-z0-9_-]*)+" word)
-          (str/replace \_ \-)))
+  "Returns the namespace or package of a file."
+  [{:keys [path]}]
+  (-> (re-find #"(?<=/src/)(?:java/.*(?=/)|clojure/.*(?=\.clj$))" path)
+      (str/replace #"^[a-z]+/" "")
+      (str/replace "/" ".")
+      (str/replace "_" "-")))
 
-(defn- words-of
-  "Returns the words of `form` that may name a place: of each symbol its namespace,
-  or else its name."
-  [form]
-  (for [part (project/parts form) :when (symbol? part)]
-    (or (namespace part) (name part))))
+(defn- code
+  "Returns the text of a file with comments and strings blank; in Clojure characters too, which may
+  be a quote or a semicolon."
+  [{:keys [path text]}]
+  (str/replace text (if (str/ends-with? path ".java")
+                      #"(?s)/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\""
+                      #"(?s)\\.|;[^\n]*|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"")
+               #(str/replace % #"[^\n]" " ")))
 
-(defn- clojure-uses [file]
-  (for [form (project/forms file)
-        place (keep place-of (words-of form))]
-    [(:line (meta form)) place]))
-
-(defn- code-lines
-  "Returns the lines of a Java file as [number text], its comments and strings blanked."
+(defn- uses
+  "Returns [line place] of the namespaces and packages that a file names, other than in keywords:
+  skein.rt for skein.rt.Channel$Slot."
   [file]
-  (->> (str/replace (:text file) #"(?s)/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\""
-                    #(str/replace % #"[^\n]" " "))
-       (assoc file :text)
-       project/lines))
+  (for [[line text] (project/lines {:text (code file)})
+        place (re-seq #"(?<![\w.:-])skein(?:\.[a-z][A-Za-z0-9_-]*)+" text)]
+    [line (str/replace place "_" "-")]))
 
-(defn- java-uses [file]
-  (for [[n text] (code-lines file)
-        word (re-seq #"\bskein\.[A-Za-z0-9_.]+" text)
-        :let [place (place-of word)]
-        :when place]
-    [n place]))
-
-(defn- java-package [file]
-  (some #(second (re-find #"^package ([a-z0-9_.]+);" (second %))) (code-lines file)))
-
-(defn- use-fault [here there]
-  (let [from (unit-of here)
-        to (unit-of there)]
-    (cond
-      (nil? from) (str here " is unknown: add a row for it in layers_test")
-      (nil? to) (str there " is unknown: add a row for it in layers_test")
-      (= from to) nil
-      (contains? (unit->uses from) to) nil
-      :else (str here " may not use " there))))
-
-(defn- layer-faults
-  "Returns what the file of namespace or package `here` uses and may not, given [line place] pairs."
-  [file here uses]
-  (distinct
-    (for [[line there] (cons [1 here] uses)
-          :let [fault (use-fault here there)]
-          :when fault]
-      (str (:path file) ":" line ": " fault))))
-
-(defn- clojure-faults [file]
-  (layer-faults file (str (project/ns-name-of file)) (clojure-uses file)))
-
-(defn- java-faults [file]
-  (layer-faults file (java-package file) (java-uses file)))
+(defn- faults
+  "Returns what a file uses and may not."
+  [file]
+  (let [here (place-of file)
+        unknown (fn [place] (str place " is unknown: add a row for it in layers_test"))]
+    (distinct
+      (for [[line there] (cons [1 here] (uses file))
+            :let [from (unit-of here), to (unit-of there)
+                  fault (cond
+                          (nil? from) (unknown here)
+                          (nil? to) (unknown there)
+                          (or (= from to) (contains? (unit->uses from) to)) nil
+                          :else (str here " may not use " there))]
+            :when fault]
+        (str (:path file) ":" line ": " fault)))))
 
 (deftest units-use-only-lower-layers
   (doseq [[unit uses] unit->uses, used uses]
     (is (contains? unit->level used) (str unit " uses an unknown unit"))
     (is (< (long (unit->level used 99)) (long (unit->level unit))) (str unit " uses " used))))
 
-(defn- in-async [files]
-  (filter #(str/starts-with? (:path %) "modules/async/") files))
-
-(deftest namespaces-use-only-allowed-namespaces
-  (is (= [] (mapcat clojure-faults (filter project/ns-name-of (in-async (project/main-clojure)))))))
-
-(deftest java-packages-use-only-allowed-packages
-  (is (= [] (mapcat java-faults (in-async (project/main-java))))))
-
-(defn- clojure-faults-of [& forms]
-  (clojure-faults {:path "a.clj" :text (str/join "\n" (map pr-str forms))}))
+(deftest files-use-only-what-their-unit-may
+  (is (= [] (mapcat faults (project/files ["modules/async/src"] [".clj" ".java"])))))
 
 (deftest a-use-that-is-not-allowed-is-found
-  (testing "a require, sideways and upwards"
-    (is (= ["a.clj:1: skein.virtual may not use skein.async"]
-           (clojure-faults-of '(ns skein.virtual (:require [skein.async :as a])))))
-    (is (= ["a.clj:1: skein.async may not use skein.scope"]
-           (clojure-faults-of '(ns skein.async (:require [skein.scope :as s]))))))
-  (testing "an import, by list and by name"
-    (is (= ["a.clj:1: skein.impl.error may not use skein.rt"]
-           (clojure-faults-of '(ns skein.impl.error (:import (skein.rt Channel))))
-           (clojure-faults-of '(ns skein.impl.error (:import skein.rt.Channel))))))
-  (testing "a full name in the code, late or in a hint"
-    (is (= ["a.clj:2: skein.impl.error may not use skein.rt"]
-           (clojure-faults-of '(ns skein.impl.error) '(defn f [x] (skein.rt.Timers/after x)))))
-    (is (= ["a.clj:2: skein.impl.expand may not use skein.impl.late"]
-           (clojure-faults-of '(ns skein.impl.expand) '(requiring-resolve 'skein.impl.late/compile-go))))
-    (is (= ["a.clj:2: skein.impl.error may not use skein.rt"]
-           (clojure-faults {:path "a.clj" :text "(ns skein.impl.error)\n(defn f [^skein.rt.Frame x] x)"}))))
-  (testing "another module"
-    (is (= ["a.clj:1: skein.fold is unknown: add a row for it in layers_test"]
-           (clojure-faults-of '(ns skein.async (:require [skein.fold :as f]))))))
-  (testing "Java"
-    (is (= ["A.java:2: skein.rt may not use skein.async"]
-           (java-faults {:path "A.java"
-                         :text "package skein.rt; // not skein.scope\nimport skein.async.Line;"})))))
-
-(deftest an-allowed-use-passes
-  (is (= [] (clojure-faults-of '(ns skein.scope (:require [skein.async :as a]))
-                               '(defn f [] (requiring-resolve 'skein.impl.late/compile-go)))))
-  (is (= [] (clojure-faults-of '(ns skein.async.limit (:require [skein.async :as a]) (:import (skein.rt Channel)))))))
+  (let [path "a/src/clojure/skein/impl/error.clj", fault (str path ":2: skein.impl.error may not use skein.rt")]
+    (doseq [text ["(:require\n[skein.rt :as rt])" "(:import\n(skein.rt Channel))"
+                  "\n(skein.rt.Timers/after x)" "\n'skein.rt/late" "\\\"\n^skein.rt.Frame x"]]
+      (is (= [fault] (faults {:path path :text text})) text))
+    (is (= [] (faults {:path path :text "skein.impl.once ; skein.rt\n\"skein.rt \\\" skein.rt\""})))
+    (is (= [(str path ":1: skein.fold is unknown: add a row for it in layers_test")]
+           (faults {:path path :text "skein.fold"}))))
+  (is (= ["a/src/java/skein/rt/A.java:2: skein.rt may not use skein.async"]
+         (faults {:path "a/src/java/skein/rt/A.java"
+                  :text "package skein.rt; // not skein.scope\nimport skein.async.Line;"}))))
