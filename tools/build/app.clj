@@ -1,20 +1,19 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns app
-  "Makes the launcher's application jar out of the modules on the class path: the Java classes, `skein.cli` and what it
-  requires compiled ahead of time with direct linking, and all other sources and
+  "Makes the jar of an application of the launcher out of the modules on the class path: the Java classes, all namespaces of
+  some of the modules and what they require compiled ahead of time with direct linking, and all other sources and
   resources unchanged, so that a command may load a namespace when it first needs it.
 
-      java -cp CLASS-PATH clojure.main tools/build/app.clj ROOT
+      java -cp CLASS-PATH clojure.main tools/build/app.clj FOLDER MODULE...
 
-  Writes ROOT/target/skein/app.jar, atomically. The jar is for `./skein` alone.
-  Maven and aot.clj make those of the libraries."
+  Writes FOLDER/app.jar. A MODULE is a folder such as apps/wf. The jar is for `./skein` alone. Maven and aot.clj make those
+  of the libraries."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
    [clojure.walk :as walk])
   (:import
    (java.io File OutputStream)
-   (java.nio.file CopyOption Files StandardCopyOption)
    (java.nio.file.attribute FileTime)
    (java.util.zip ZipEntry ZipOutputStream)))
 
@@ -35,9 +34,20 @@
           (for [^File file (file-seq folder) :when (.isFile file)]
             [(str/replace (str (.relativize prefix (.toPath file))) File/separatorChar \/) file]))))
 
-(def ^:private late
-  "Namespaces that `skein.cli` loads only when a command needs them, and the one that trains the start-up cache."
-  '[skein.cli.questions skein.cli.follow skein.cli.serve skein.cli.training skein.wf.agents skein.wf.geo skein.wf.html skein.wf.own skein.wf.spark])
+(defn- folders
+  "Returns the folders on the class path that end in `ending`: those of the modules."
+  [ending]
+  (for [entry (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))
+        :when (str/ends-with? entry ending)]
+    (io/file entry)))
+
+(defn- namespaces
+  "Returns the namespaces of a module."
+  [module]
+  (for [path (mapcat (comp keys files-below) (folders (str "/" module "/src/clojure")))
+        :let [[_ name] (re-matches #"(.*)\.cljc?" path)]
+        :when name]
+    (symbol (str/replace name #"[/_]" {"/" ".", "_" "-"}))))
 
 (def ^:private refer-core '(clojure.core/refer 'clojure.core))
 
@@ -47,25 +57,18 @@
   [expansion]
   (walk/postwalk (fn change [form] (if (= refer-core form) (list `when `*compile-files* form) form)) expansion))
 
-(defn- compile-cli! [^File classes]
+(defn- compile! [namespaces ^File classes]
   (.mkdirs classes)
   (alter-var-root #'ns (fn change [expand] (fn expand-less [& arguments] (without-refer (apply expand arguments)))))
   (binding [*compile-path* (str classes)
             *compiler-options* (assoc *compiler-options* :direct-linking true)]
-    (run! compile (cons 'skein.cli late))))
+    (run! compile namespaces)))
 
 (defn- compiled?
   "Returns whether the Clojure source at `path` has its class among `entries`. Such a source
   is left out: Clojure would otherwise compare the two files' times at every start."
   [entries path]
   (contains? entries (str/replace path #"\.cljc?$" "__init.class")))
-
-(defn- folders
-  "Returns the folders on the class path that end in `ending`: those of the modules."
-  [ending]
-  (for [entry (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))
-        :when (str/ends-with? entry ending)]
-    (io/file entry)))
 
 (defn- jar-entries [^File compiled]
   (let [classes (into (files-below compiled)
@@ -82,17 +85,9 @@
       (io/copy file ^OutputStream out)
       (.closeEntry out))))
 
-(defn- build! [^File root]
-  (let [app (io/file root "target/skein")
-        compiled (io/file app "classes")
-        partial (io/file app "app.jar.partial")]
-    (delete-tree! compiled)
-    (compile-cli! compiled)
-    (write-jar! partial (jar-entries compiled))
-    (delete-tree! compiled)
-    (Files/move (.toPath partial) (.toPath (io/file app "app.jar"))
-                (into-array CopyOption [StandardCopyOption/ATOMIC_MOVE
-                                        StandardCopyOption/REPLACE_EXISTING]))))
-
-(build! (.getAbsoluteFile (io/file (first *command-line-args*))))
+(let [[folder & modules] *command-line-args*
+      classes (io/file folder "classes")]
+  (compile! (mapcat namespaces modules) classes)
+  (write-jar! (io/file folder "app.jar") (jar-entries classes))
+  (delete-tree! classes))
 (shutdown-agents)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds what is missing or stale, for the launcher ../../skein, which reads this file: Maven's
-# part, the application's jar, and its start-up cache.
+# part, the applications' jars, and their start-up caches.
 #
-# Its output is in target/skein: stamps (base: Maven's part; app: the application jar; one for each lane), app.jar,
-# lib/ (the libraries that the jar needs, because its user may not be allowed to read the builder's repository),
-# cache/ (one start-up cache for each JDK), build.log, lock.
+# Its output is in target/skein: stamps (base: Maven's part; one for each lane), build.log, lock, and a folder for each
+# application: stamp, app.jar, lib/ (the libraries that the jar needs, because its user may not be allowed to read the
+# builder's repository), cache/ (one start-up cache for each JDK).
+
+app= # the application, if one is needed
 
 # --- Modules, class paths and stamps ---------------------------------------------
 
@@ -59,7 +61,7 @@ read_class_path() { # MODULE runtime|test|provided
     case $entry in
       "$root"/*/target/classes) add_module "${entry%/target/classes}" ;;
       *)
-        [ -f "$entry" ] || entry=$state/lib/${entry##*/}
+        [ -f "$entry" ] || entry=$state/$app/lib/${entry##*/}
         [ -f "$entry" ] || { unset IFS; return 1; }
         jars=$jars:$entry
         ;;
@@ -95,11 +97,11 @@ lane_fresh() { # MODULE
 }
 
 app_fresh() {
-  read_class_path apps/wf runtime && [ -f "$state/app.jar" ] || return 1
+  read_class_path "${app_modules%% *}" runtime && [ -f "$state/$app/app.jar" ] || return 1
   IFS=$newline
   set -- "$root/pom.xml" "$root/tools/build" "$root/skein" $sources
   unset IFS
-  fresh "$state/app.stamp" "$@"
+  fresh "$state/$app/stamp" "$@"
 }
 
 # --- Building --------------------------------------------------------------------
@@ -111,7 +113,7 @@ alive() { # PROCESS-ID
 # The lock is a symbolic link to its owner's process id, so lock and owner are written atomically.
 lock() {
   mkdir -p "$state" 2>/dev/null && [ -w "$state" ] ||
-    fail "$root can't be written, but the project is not built, has changed since it was built, or has its jars in a folder that you can't read. Copy the project, or run ./skein wf --version once as a user who may write there."
+    fail "$root can't be written, but the project is not built, has changed since it was built, or has its jars in a folder that you can't read. Copy the project, or run the same command once as a user who may write there."
   tries=0
   until ln -s "$$" "$state/lock" 2>/dev/null; do
     owner=$(readlink "$state/lock")
@@ -194,22 +196,21 @@ build_lane() { # MODULE
   lane_fresh "$1" || fail "the build left no class path, or sources changed meanwhile. Its log: $log"
 }
 
+# Compiles all namespaces of the application's modules.
 build_app() {
   progress 'compiling the application'
-  : >"$state/app.new"
-  rm -rf "$state/cache"
-  read_class_path apps/wf runtime || fail "the build left no class path. Its log: $log"
+  read_class_path "${app_modules%% *}" runtime || fail "the build left no class path. Its log: $log"
+  rm -rf "$state/$app.new"
+  mkdir -p "$state/$app.new/lib"
+  : >"$state/$app.new/stamp"
   "$java_home/bin/java" -Dclojure.main.report=stderr -cp "$class_path" \
-    clojure.main "$root/tools/build/app.clj" "$root" >"$log" 2>&1 </dev/null ||
+    clojure.main "$root/tools/build/app.clj" "$state/$app.new" $app_modules >"$log" 2>&1 </dev/null ||
     fail "the application did not compile: $(sed -n '1,2p' "$log" | tr '\n' ' '). Its log: $log"
-  rm -rf "$state/lib.new"
-  mkdir "$state/lib.new"
   IFS=:
-  cp $jars "$state/lib.new"
+  cp $jars "$state/$app.new/lib"
   unset IFS
-  rm -rf "$state/lib"
-  mv "$state/lib.new" "$state/lib"
-  mv "$state/app.new" "$state/app.stamp"
+  rm -rf "$state/$app"
+  mv "$state/$app.new" "$state/$app"
 }
 
 # Builds Maven's part if it is stale: Java classes and class paths.
@@ -233,7 +234,11 @@ ensure_lane() { # MODULE
   find_java java
 }
 
-ensure_app() {
+# Makes an application ready to run: its jar is fresh, and there is a start-up cache. The class path of its first module is its own.
+ensure_app() { # NAME MODULE...
+  app=$1
+  shift
+  app_modules=$*
   find_java java
   app_fresh || {
     lock
@@ -242,29 +247,44 @@ ensure_app() {
     app_fresh || build_app
     unlock
   }
-  read_class_path apps/wf runtime
+  read_class_path "$1" runtime
   # Clojure's jar comes first: while Clojure starts it looks for its own parts, and opening one jar is quicker than opening two.
   app_class_path=
   IFS=:
   for jar in $jars; do
     case $jar in
-      */clojure-*) app_class_path=$state/lib/${jar##*/}:$state/app.jar$app_class_path ;;
-      *) app_class_path=$app_class_path:$state/lib/${jar##*/} ;;
+      */clojure-*) app_class_path=$state/$app/lib/${jar##*/}:$state/$app/app.jar$app_class_path ;;
+      *) app_class_path=$app_class_path:$state/$app/lib/${jar##*/} ;;
     esac
   done
   unset IFS
+  ensure_cache
 }
 
 # --- The start-up cache ----------------------------------------------------------
+
+# These run the JVM command "$@" on typical work, to train the start-up caches of the applications.
+
+train_wf() {
+  "$java" -cp "$app_class_path" skein.base.Launch skein.cli sample-log 120M --seed 3 --force -o "$cache.log" &&
+    "$@" skein.base.Launch skein.cli.training "$cache.log" "$root/examples/shop.log" ||
+    "$@" skein.base.Launch skein.cli wf "$root/examples/access.log"
+  rm -f "$cache.log"
+}
+
+# The command shows its own process.
+train_inspect() {
+  sh -c 'exec "$@" -Djdk.attach.allowAttachSelf=true skein.base.Launch skein.inspect.cli top $$ 1' sh "$@"
+}
 
 # Makes the file $cache. If that fails, the file stays empty, so that later starts don't try again.
 make_cache() {
   progress "preparing a fast start with Java $java_version"
   java=$java_home/bin/java
   if [ "$java_major" -ge 25 ]; then
-    train "$java" $app_flags -XX:AOTCacheOutput="$cache.new" -cp "$app_class_path"
+    "train_$app" "$java" $app_flags -XX:AOTCacheOutput="$cache.new" -cp "$app_class_path"
   else
-    train "$java" $app_flags -XX:DumpLoadedClassList="$cache.list" -cp "$app_class_path"
+    "train_$app" "$java" $app_flags -XX:DumpLoadedClassList="$cache.list" -cp "$app_class_path"
     "$java" $app_flags -Xshare:dump -XX:SharedClassListFile="$cache.list" \
       -XX:SharedArchiveFile="$cache.new" -cp "$app_class_path"
   fi >"$log" 2>&1 </dev/null
@@ -279,10 +299,10 @@ ensure_cache() {
   IFS=/
   set -- $java_home
   IFS=-
-  cache=$state/cache/$java_version$*
+  cache=$state/$app/cache/$java_version$*
   unset IFS
   cache_flag=
-  if [ ! -f "$cache" ] && [ -w "$state" ] && mkdir -p "$state/cache" 2>/dev/null && [ -w "$state/cache" ]; then
+  if [ ! -f "$cache" ] && [ -w "$state" ] && mkdir -p "$state/$app/cache" 2>/dev/null && [ -w "$state/$app/cache" ]; then
     lock
     [ -f "$cache" ] || make_cache
     unlock

@@ -227,13 +227,29 @@
     (is (refused? 1 ["did not compile" "skein/cli.clj" "build.log"] (skein! project "wf" log)))
     (is (= 1 (maven-calls)))))
 
+(deftest each-application-is-compiled-alone
+  (let [project (project!)
+        source (io/file project "modules/console/src/clojure/skein/inspect/cli.clj")
+        said (fn [& args]
+               (let [{:keys [out err progress]} (finish! (apply start! {} (io/file project "skein") args))]
+                 (is (= "" err))
+                 [out (some #(str/includes? % "compiling") progress)]))]
+    (write! (sandbox "a.log") "some text")
+    (is (= ["some text\n" true] (said "wf" (sandbox "a.log"))))
+    (is (= ["(ps 1 --prove)\n" true] (said "ps" "1" "--prove")))
+    (is (= ["(why 1 main)\n" nil] (said "why" "1" "main")))
+    (spit source (str/replace (slurp source) "println" "prn"))
+    (is (= ["some text\n" nil] (said "wf" (sandbox "a.log"))))
+    (is (= ["(\"ps\")\n" true] (said "ps")))
+    (is (= 1 (maven-calls)))))
+
 (deftest a-broken-start-up-cache-is-no-error
   (let [project (project!)
         log (sandbox "a.log")
         expected {:exit 0 :out "some text\n" :err ""}]
     (write! log "some text")
     (is (= expected (skein! project "wf" log)))
-    (let [[^File cache & others] (.listFiles (io/file project "target/skein/cache"))
+    (let [[^File cache & others] (.listFiles (io/file project "target/skein/wf/cache"))
           good (Files/readAllBytes (.toPath cache))
           size (alength good)
           put! (fn [^bytes content] (.delete cache) (io/copy content cache))]
@@ -279,7 +295,7 @@
         (is (refused? 1 ["not built" project "can't be written"] (launch-sealed! "wf" log)))
         (unseal! project)
         (is (= 0 (:exit (skein! project "wf" log))))
-        (delete-tree! (io/file project "target/skein/cache"))
+        (delete-tree! (io/file project "target/skein/wf/cache"))
         (seal! project)
         (.setReadable (sandbox "lib") false false)
         (.setExecutable (sandbox "lib") false false)

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sandbox
   "Copies of the project for tests that run ./skein, mostly on bad machines. A copy
-  has a tiny application of its own, and a Maven that only counts its calls and
+  has tiny applications of its own, and a Maven that only counts its calls and
   writes the class path files."
   (:require
    [clojure.java.io :as io]
@@ -83,6 +83,13 @@
    "  (flush)"
    "  (System/exit 0))"])
 
+(def ^:private inspector
+  ["(ns skein.inspect.cli)"
+   "(defn -main [& arguments]"
+   "  (println arguments)"
+   "  (flush)"
+   "  (System/exit 0))"])
+
 (defn- clojure-jars
   "Returns the jars of Clojure on the class path, as both builds write it down. A JVM that Maven starts has them in a jar of paths."
   []
@@ -100,13 +107,12 @@
                    "echo called >>../mvn-calls"
                    "sleep 0.3"
                    "if [ -f ../mvn-says ]; then cat ../mvn-says; exit 1; fi"
-                   "for module in apps/wf tools/house; do"
-                   "  mkdir -p $module/target/classpath $module/target/classes"
+                   "for module in apps/wf modules/console tools/house; do"
+                   "  mkdir -p $module/target/classpath $module/target/classes/skein/base"
                    (str "  printf %s '" jars "' >$module/target/classpath/runtime")
                    "  cp $module/target/classpath/runtime $module/target/classpath/test"
-                   "done"
-                   "mkdir -p apps/wf/target/classes/skein/cli"
-                   (str "cp " (.getAbsolutePath (io/file "apps/wf/target/classes/skein/cli")) "/Launch*.class apps/wf/target/classes/skein/cli"))
+                   (str "  cp " (.getAbsolutePath (io/file "modules/base/target/classes/skein/base")) "/Launch*.class $module/target/classes/skein/base")
+                   "done")
     project))
 
 (defn project!
@@ -116,12 +122,11 @@
    (let [project (sandbox folder-name)]
      (doseq [path ["skein" "tools/build/app.clj" "tools/build/jdk.sh" "tools/build/build.sh" "tools/build/release.sh"]]
        (copy! path (io/file project path)))
-     (write! (io/file project "pom.xml") "<modules>" "  <module>apps/wf</module>" "  <module>tools/house</module>" "</modules>")
-     (doseq [module ["apps/wf" "tools/house"]] (write! (io/file project module "pom.xml") "<project/>"))
+     (write! (io/file project "pom.xml") "<modules>" "  <module>apps/wf</module>" "  <module>modules/console</module>"
+             "  <module>tools/house</module>" "</modules>")
+     (doseq [module ["apps/wf" "modules/console" "tools/house"]] (write! (io/file project module "pom.xml") "<project/>"))
      (apply write! (io/file project "apps/wf/src/clojure/skein/cli.clj") application)
-     (doseq [loaded-late ["cli.questions" "cli.follow" "cli.serve" "cli.training" "wf.agents" "wf.geo" "wf.html" "wf.own" "wf.spark"]]
-       (write! (io/file project (str "apps/wf/src/clojure/skein/" (str/replace loaded-late "." "/") ".clj"))
-               (str "(ns skein." loaded-late ")")))
+     (apply write! (io/file project "modules/console/src/clojure/skein/inspect/cli.clj") inspector)
      (write! (io/file project "apps/wf/src/java/skein/rt/A.java") "class A {}")
      (write! (io/file project "apps/wf/src/java/skein/rt/B.java") "class B {}")
      (write! (io/file project "examples/access.log") "a line")

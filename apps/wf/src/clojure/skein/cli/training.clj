@@ -2,7 +2,7 @@
 (ns skein.cli.training
   "Runs typical commands, one after another in one process, to train the start-up cache.
 
-      java ... skein.cli.Launch skein.cli.training WIDE-FINDER-LOG LOG"
+      java ... skein.base.Launch skein.cli.training WIDE-FINDER-LOG LOG"
   (:require
    [skein.cli :as cli])
   (:import

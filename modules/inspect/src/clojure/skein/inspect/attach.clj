@@ -16,6 +16,7 @@
    (clojure.lang ExceptionInfo)
    (com.sun.tools.attach AttachNotSupportedException AttachOperationFailedException VirtualMachine)
    (java.io IOException)
+   (java.lang.reflect InvocationTargetException Method)
    (java.nio.charset StandardCharsets)
    (java.nio.file Files)
    (java.util List)))
@@ -81,17 +82,37 @@
   [printed]
   (first (remove (partial re-matches #"\d+:|\s*") (str/split-lines printed))))
 
+(def ^:private execute
+  "The JDK's own method that runs a command of jcmd by a VirtualMachine. nil unless the program was started with
+  --add-exports jdk.attach/sun.tools.attach=ALL-UNNAMED, as `./skein` does."
+  (try (let [c (Class/forName "sun.tools.attach.HotSpotVirtualMachine")]
+         (when (.isExported (.getModule c) (.getPackageName c) (.getModule (class refused!)))
+           (.getMethod c "executeJCmd" (into-array Class [String]))))
+       (catch ClassNotFoundException _))) ; not a HotSpot JVM
+
+(defn- refused-command! [pid printed]
+  (refused! pid (str "its JVM refuses (" (first-line printed) ").")))
+
+(defn- by-method [pid command]
+  (attached pid (fn ask [^VirtualMachine vm]
+                  (try (slurp (.invoke ^Method execute vm (object-array [(str/join " " command)])))
+                       (catch InvocationTargetException e (refused-command! pid (str (ex-message (ex-cause e)))))
+                       (catch IOException e (refused-command! pid (str e)))))))
+
+(defn- by-program [pid command]
+  (attached pid identity) ; jcmd prints a stack trace where this gives the reason
+  (let [tool (str (io/file (System/getProperty "java.home") "bin" "jcmd"))
+        ^List words (into [tool pid] command)
+        ^Process process (try (.start (.redirectErrorStream (ProcessBuilder. words) true))
+                              (catch IOException e (fail! pid (str "this needs jcmd of a JDK (" (ex-message e) ")."))))
+        printed (slurp (.getInputStream process))]
+    (when-not (zero? (.waitFor process)) (refused-command! pid printed))
+    printed))
+
 (defn jcmd
   "Runs a command of jcmd in the process, and returns what it prints. Throws :skein/not-inspectable."
   ^String [pid & command]
-  (attached pid identity) ; jcmd prints a stack trace where this gives the reason
-  (let [tool (str (io/file (System/getProperty "java.home") "bin" "jcmd"))
-        ^List command (into [tool pid] command)
-        ^Process process (try (.start (.redirectErrorStream (ProcessBuilder. command) true))
-                              (catch IOException e (fail! pid (str "this needs jcmd of a JDK (" (ex-message e) ")."))))
-        printed (slurp (.getInputStream process))]
-    (when-not (zero? (.waitFor process)) (refused! pid (str "its JVM refuses (" (first-line printed) ").")))
-    printed))
+  ((if execute by-method by-program) pid command))
 
 (defn on?
   "Returns whether the inspector of the process is on: then it has a thread. Throws :skein/not-inspectable."

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.cli;
+package skein.base;
 
 import clojure.lang.IFn;
 import clojure.lang.ISeq;
@@ -10,7 +10,7 @@ import clojure.lang.Var;
 import java.util.Arrays;
 
 /**
- * Starts a program that was compiled ahead of time: {@code java ... skein.cli.Launch NAMESPACE ARGUMENT...} calls the
+ * Starts a program that was compiled ahead of time: {@code java ... skein.base.Launch NAMESPACE ARGUMENT...} calls the
  * {@code -main} of a namespace.
  *
  * <p>Clojure looks for the class and the source of each namespace in all jars of the class path, and compares their times.

@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.cli.launch-test
+(ns skein.launch-test
   "A program starts from its compiled classes, in a process of its own."
   (:require
    [clojure.java.io :as io]
@@ -18,7 +18,7 @@
   "Returns what Launch prints when the class path begins with `folder`."
   [^File folder & arguments]
   (let [command (into [(str (System/getProperty "java.home") "/bin/java") "-cp" (str folder File/pathSeparator (System/getProperty "java.class.path"))
-                       "skein.cli.Launch"]
+                       "skein.base.Launch"]
                       arguments)
         process (.start (doto (ProcessBuilder. ^java.util.List command) (.redirectErrorStream true)))
         printed (slurp (.getInputStream process))]
@@ -26,7 +26,7 @@
     printed))
 
 (deftest compiled-classes-are-loaded-and-sources-otherwise
-  (within-deadline [120 :s]
+  (within-deadline
     (let [folder (.toFile (Files/createTempDirectory "start" (make-array FileAttribute 0)))
           source (fn source [^String name & forms] (spit (io/file folder name) (str/join "\n" forms)))]
       (source "start_compiled.clj" "(ns start-compiled) (set! *warn-on-reflection* true) (def from :class)")
