@@ -18,8 +18,9 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private usage
-  "usage: ./skein ps                           the JVMs, and which have loaded Skein
-       ./skein ps PID [--prove | --heap]    the blocks and deadlocks of one
+  "usage: ./skein ps [--json]                  the JVMs, and which have loaded Skein
+       ./skein ps PID [--prove | --heap] [--json]
+                                            the blocks and deadlocks of one
        ./skein top PID [ROUNDS]             the same as ps, every two seconds, and where the number of blocks grows
        ./skein why PID WAITER [--heap]      why go-42, chan-3, main or skein-worker-0 waits, by the name that ps prints
        ./skein dump PID FILE [--heap]       a snapshot of it: .edn, which ps and why read, or .json or text
@@ -27,7 +28,8 @@
 Except for top and timeline, PID may also be a heap file, such as x.hprof, or a dump, such as x.edn.
 top and timeline switch the inspector of the process on. The other commands need it to be on, unless you give --heap: then
 the process is paused while it writes its heap to a temporary file, and need not have skein.inspect. --prove runs the garbage
-collector of the process first.")
+collector of the process first. --json prints JSON for scripts: of the JVMs, or of a snapshot as dump writes it, with the reports on
+deadlocks and what looks wrong.")
 
 (defn- stop
   "Ends the command with a message."
@@ -64,28 +66,47 @@ collector of the process first.")
 
 (defn- snapshot-of
   "Returns the snapshot of a process or file."
-  [source option]
-  (cond
-    (re-matches #"\d+" source)
-    (case option
-      nil (live source false)
-      "--prove" (live source true)
-      "--heap" (of-heap source))
-    (str/ends-with? source ".json") (stop 2 (str source " is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn."))
-    (or (str/blank? source) (not (.exists (io/file source)))) ; some JDKs take "" for the working folder
-    (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))
-    (.isDirectory (io/file source)) (stop 2 (str "'" source "' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes."))
-    option (stop 2 (str option " is for processes, and " source " is a file."))
-    (str/ends-with? source ".edn") (inspect/read-dump source)
-    :else (inspect/read-heap source)))
+  [source options]
+  (let [how (some options ["--prove" "--heap"])]
+    (cond
+      (re-matches #"\d+" source)
+      (case how
+        nil (live source false)
+        "--prove" (live source true)
+        "--heap" (of-heap source))
+      (str/ends-with? source ".json") (stop 2 (str source " is JSON, which ./skein console and other tools read. ps, why and dump read dumps that end in .edn."))
+      (or (str/blank? source) (not (.exists (io/file source)))) ; some JDKs take "" for the working folder
+      (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))
+      (.isDirectory (io/file source)) (stop 2 (str "'" source "' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes."))
+      how (stop 2 (str how " is for processes, and " source " is a file."))
+      (str/ends-with? source ".edn") (inspect/read-dump source)
+      :else (inspect/read-heap source))))
+
+(defn- jvms
+  "Returns the JVMs of this user as [{:pid :command :skein}]. :skein is whether it has loaded Skein."
+  []
+  (let [asked (mapv (fn ask [{:keys [pid] :as process}] [process (future (attach/has-skein? pid))]) (remote/processes))
+        end (+ (System/currentTimeMillis) 5000)] ; a process that is stopped never answers
+    (mapv (fn answer [[{:keys [pid command]} skein?]]
+            {:pid (parse-long pid) :command command :skein (deref skein? (max 0 (- end (System/currentTimeMillis))) false)})
+          asked)))
+
+(defn- print-json [x]
+  (dump/write-json *out* x)
+  (newline))
 
 (defn- ps
-  ([]
-   (let [asked (mapv (fn ask [{:keys [pid] :as process}] [process (future (attach/has-skein? pid))]) (remote/processes))
-         end (+ (System/currentTimeMillis) 5000)] ; a process that is stopped never answers
-     (doseq [[{:keys [pid command]} skein?] asked]
-       (println (format "%8s  %-5s  %s" pid (if (deref skein? (max 0 (- end (System/currentTimeMillis))) false) "skein" "") command)))))
-  ([source option] (inspect/dump (snapshot-of source option) *out* :text)))
+  ([options]
+   (let [jvms (jvms)]
+     (if (options "--json")
+       (print-json jvms)
+       (doseq [{:keys [pid command skein]} jvms]
+         (println (format "%8d  %-5s  %s" pid (if skein "skein" "") command))))))
+  ([options source]
+   (let [snapshot (snapshot-of source options)]
+     (if (options "--json")
+       (print-json (assoc snapshot :deadlocks (inspect/deadlocks snapshot) :lints (inspect/lints snapshot)))
+       (inspect/dump snapshot *out* :text)))))
 
 (defn- screen
   "Returns [lines columns] of the terminal to which the command writes, or nil if it writes to none."
@@ -132,18 +153,18 @@ collector of the process first.")
          (Thread/sleep 2000)
          (recur (inc i) looks))))))
 
-(defn- why [source waiter option]
+(defn- why [options source waiter]
   (try
-    (println (:says (inspect/why (snapshot-of source option) waiter)))
+    (println (:says (inspect/why (snapshot-of source options) waiter)))
     (catch clojure.lang.ExceptionInfo e
-      (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source) (not= "--heap" option))
+      (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source) (not (options "--heap")))
         (stop 1 (str (ex-message e) " A heap shows more waits, perhaps under other numbers: run ./skein dump " source
                      " x.edn --heap, and give x.edn to ps and why."))
         (throw e)))))
 
-(defn- dump! [source path option]
+(defn- dump! [options source path]
   (dump/format-of path) ; refuses a bad name before the process is asked
-  (println (inspect/dump! (snapshot-of source option) path)))
+  (println (inspect/dump! (snapshot-of source options) path)))
 
 (defn- recorded
   "Returns the timeline of a process. If the process does not record steps, it does so for `ms`."
@@ -166,23 +187,28 @@ collector of the process first.")
        (println (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))))
 
 (def ^:private commands
-  "name -> [function, the arguments that it needs, those that it may have, whether it takes an option]"
-  {"ps" [ps [] ["PID"] true], "top" [top ["PID"] ["ROUNDS"] false], "why" [why ["PID" "WAITER"] [] true], "dump" [dump! ["PID" "FILE"] [] true]
-   "timeline" [timeline! ["PID" "FILE"] ["SECONDS"] false]})
+  "name -> [function, the arguments that it needs, those that it may have, its options]. The function of a command with
+  options takes the set of those that are given first."
+  {"ps" [ps [] ["PID"] #{"--prove" "--heap" "--json"}]
+   "top" [top ["PID"] ["ROUNDS"] #{}]
+   "why" [why ["PID" "WAITER"] [] #{"--prove" "--heap"}]
+   "dump" [dump! ["PID" "FILE"] [] #{"--prove" "--heap"}]
+   "timeline" [timeline! ["PID" "FILE"] ["SECONDS"] #{}]})
 
 (defn- checked
   "Returns the function of a command and its arguments. Ends the command if the arguments are wrong."
   [command args]
-  (let [[f needed more option?] (or (commands command) (stop 2 (str "there is no command '" command "'.")))
+  (let [[f needed more known] (or (commands command) (stop 2 (str "there is no command '" command "'.")))
         refuse (fn refuse [& why] (stop 2 (apply str (concat why ["; ./skein " command " --help shows its usage."]))))
         {options true, args false} (group-by (fn option? [a] (str/starts-with? a "--")) args)
-        [option & others] (distinct options)]
-    (when-some [unknown (first (remove #{"--prove" "--heap"} options))] (refuse "there is no option " unknown))
-    (when others (refuse "--prove and --heap can't be given together"))
+        options (set options)]
+    (when-some [unknown (first (remove (into #{} (mapcat peek) (vals commands)) options))] (refuse "there is no option " unknown))
+    (when (every? options ["--prove" "--heap"]) (refuse "--prove and --heap can't be given together"))
     (when (< (count args) (count needed)) (refuse command " lacks " (str/join " and " (drop (count args) needed))))
     (when-some [extra (first (drop (+ (count needed) (count more)) args))] (refuse command " does not take '" extra "' after its other arguments"))
-    (when (and option (or (not option?) (empty? args))) (refuse command (when option? " without PID") " takes no " option))
-    [f (cond-> (vec args) (and option? (seq args)) (conj option))]))
+    (when-some [unfit (first (remove known options))] (refuse command " takes no " unfit))
+    (when-let [unfit (and (empty? args) (some options ["--prove" "--heap"]))] (refuse command " without PID takes no " unfit))
+    [f (cond->> args (seq known) (cons options))]))
 
 (defn run
   "Runs a command with its arguments. Returns the exit code: 0, 1 if the command failed, or 2 if the arguments are wrong."

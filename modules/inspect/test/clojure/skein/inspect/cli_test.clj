@@ -71,6 +71,18 @@
         (remote/record! pid true)
         (is (= [["(a/<! idle)" true]] (map (juxt (comp :form :site) :open?) (:slices (remote/timeline-of pid 1000)))) "nothing moves in it")
         (remote/record! pid false))
+      (testing "ps --json prints what dump writes, and the reports"
+        (let [temporary (fn temporary [ending] (str (doto (File/createTempFile "dump" ending) .deleteOnExit)))
+              edn (temporary ".edn"), json (temporary ".json")
+              _ (do (run "dump" pid edn) (run "dump" edn json))
+              [code out err] (run "ps" edn "--json")
+              said (json/read-str out)]
+          (is (= [0 ""] [code err]))
+          (is (= (json/read-str (slurp json)) (dissoc said "deadlocks" "lints")))
+          (is (= ["proven" "proven"] (map #(% "verdict") (said "deadlocks"))))
+          (is (str/starts-with? (get-in said ["deadlocks" 0 "says"]) "go-"))
+          (is (vector? (said "lints"))))
+        (is (= (parse-long pid) (get (json/read-str (nth (run "ps" "--prove" pid "--json") 1)) "pid"))))
       (testing "dump writes files"
         (doseq [[ending read-it] {".edn" inspect/read-dump ".json" (comp json/read-str slurp) ".txt" slurp}]
           (let [file (File/createTempFile "dump" ending), path (.getPath file)]
@@ -82,7 +94,9 @@
       (testing "ps lists it, with Skein, in the order of numbers"
         (let [out (nth (run "ps") 1)]
           (is (re-find (re-pattern (str "(?m)^ *" pid "  skein  ")) out))
-          (is (apply < (map (comp parse-long second) (re-seq #"(?m)^ *(\d+)" out))))))
+          (is (apply < (map (comp parse-long second) (re-seq #"(?m)^ *(\d+)" out)))))
+        (is (some (fn this? [{:strs [pid skein command]}] (= [(.pid process) true true] [pid skein (str/starts-with? command "clojure.main -e")]))
+                  (json/read-str (nth (run "ps" "--json") 1)))))
       (finally
         (.destroy process)
         (.waitFor process 60 TimeUnit/SECONDS)))
@@ -154,6 +168,8 @@
     (is (= [2 "" (str "skein: --heap is for processes, and " path " is a file.\n")] (run "ps" path "--heap") (run "why" "--heap" path "1"))))
   (doseq [[args says] {["ps" "1" "--prove" "--heap"] "--prove and --heap can't be given together"
                        ["ps" "--heap"] "ps without PID takes no --heap"
+                       ["ps" "--json" "--prove"] "ps without PID takes no --prove"
+                       ["why" "1" "2" "--json"] "why takes no --json"
                        ["ps" "1" "2"] "ps does not take '2' after its other arguments"
                        ["dump" "1" "--heap"] "dump lacks FILE"
                        ["top" "1" "--heap"] "top takes no --heap"
@@ -167,6 +183,13 @@
   (is (= [2 "" "skein: top and timeline take the number of a running process, not 'x.edn'; ./skein ps lists the processes, and shows a file.\n"]
          (run "top" "x.edn")))
   (is (= [2 "" "skein: there is no command 'bottom'.\n"] (run "bottom"))))
+
+(deftest json-is-printed-whole-or-not-at-all
+  (doseq [source ["999999999" "no.edn" "."]
+          :let [[code out err] (run "ps" source "--json")]]
+    (is (= ["" err] [out (peek (run "ps" source))]) source)
+    (is (= (first (run "ps" source)) code)))
+  (is (= 1 (first (run "ps" "999999999" "--json")))))
 
 (deftest an-option-may-be-given-twice
   (is (re-find #"^skein: Process 999999999 can't be inspected" (peek (run "ps" "999999999" "--heap" "--heap")))))
