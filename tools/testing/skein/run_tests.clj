@@ -1,11 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; The test runner of one module: clojure.main run_tests.clj MODULE [NAMESPACE...]
 ;; `./skein test` starts it once for each module, in a process with that module's class path.
-;; It runs every *_test.clj, and writes the numbers of deftests that passed and failed to the file
-;; that the property skein.test.counts names. The launcher adds them up.
+;; It runs every *_test.clj, and writes to the file that the property skein.test.counts names: a line with the numbers of
+;; deftests that passed, failed and were skipped, and for each reason of `skein.skip/skip!` a line with the number of
+;; deftests that gave it. The launcher adds them up.
 (ns skein.run-tests
   "Runs the test namespaces, all or those named on the command line, and exits
-  with 1 if a test fails, if none runs, or if the whole run hangs."
+  with 1 if a test fails, if none passes, or if the whole run hangs."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -42,23 +43,39 @@
     (.setDaemon true)
     (.start)))
 
+(def ^:private skipped
+  "reason -> the deftests that gave it"
+  (atom (sorted-map)))
+
+(defmethod test/report :skip [{:keys [reason]}]
+  (test/inc-report-counter :skip)
+  (swap! skipped update reason (fnil conj #{}) (first test/*testing-vars*)))
+
 (defn- run-var
-  "Runs one deftest. Returns whether all its assertions held and there was at least one."
+  "Runs one deftest. Returns :passed, :skipped or :failed. It passes if all its assertions hold and there is at least one."
   [v]
   (let [before @test/*report-counters*]
     (test/test-vars [v])
     (let [after @test/*report-counters*
-          grew (fn [k] (- (long (after k 0)) (long (before k 0))))
-          empty-test? (zero? (+ (grew :pass) (grew :fail) (grew :error)))]
-      (when empty-test? (println "FAIL: no assertion was made in" v))
-      (and (not empty-test?) (zero? (+ (grew :fail) (grew :error)))))))
+          grew? (fn grew? [k] (< (long (before k 0)) (long (after k 0))))]
+      (cond
+        (or (grew? :fail) (grew? :error)) :failed
+        (grew? :skip) :skipped
+        (grew? :pass) :passed
+        :else (do (println "FAIL: no assertion was made in" v) :failed)))))
+
+(defn- counts
+  "Returns the numbers of deftests that passed, failed and were skipped."
+  [outcomes]
+  (mapv #(count (filter #{%} outcomes)) [:passed :failed :skipped]))
 
 (defn- run-namespace [n]
   (require n)
   (let [vars (->> (vals (ns-interns n)) (filter (comp :test meta)) (sort-by (comp :line meta)))
         start (System/nanoTime)
-        outcomes (mapv run-var vars)]
-    (println (format "%-40s %3d tests, %d failed, %.1f s" n (count vars) (count (remove true? outcomes))
+        outcomes (mapv run-var vars)
+        [_ failed skipped] (counts outcomes)]
+    (println (format "%-40s %3d tests, %d failed, %d skipped, %.1f s" n (count vars) failed skipped
                      (/ (- (System/nanoTime) start) 1e9)))
     (flush)
     outcomes))
@@ -74,11 +91,12 @@
 (let [outcomes (try (run-all (or (asked-namespaces) (test-namespaces)))
                     (catch Throwable t
                       (.printStackTrace t)
-                      [false]))
-      failed (count (remove true? outcomes))]
-  (println (format "%s: %d passed, %d failed" (first *command-line-args*) (- (count outcomes) failed) failed))
+                      [:failed]))
+      [passed failed left-out] (counts outcomes)]
+  (println (format "%s: %d passed, %d failed, %d skipped" (first *command-line-args*) passed failed left-out))
   (some-> (System/getProperty "skein.test.counts")
-          (spit (str (- (count outcomes) failed) " " failed "\n")))
+          (spit (str/join (cons (str passed " " failed " " left-out "\n")
+                                (for [[reason tests] @skipped] (str (count tests) " " reason "\n"))))))
   (shutdown-agents)
   (flush)
-  (System/exit (if (and (seq outcomes) (zero? failed)) 0 1)))
+  (System/exit (if (and (pos? (long passed)) (zero? (long failed))) 0 1)))

@@ -6,7 +6,8 @@
    [clojure.java.io :as io]
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
-   [skein.cljs.build :as build]))
+   [skein.cljs.build :as build]
+   [skein.skip :refer [skip!]]))
 
 (set! *warn-on-reflection* true)
 
@@ -48,7 +49,8 @@
                              "browser, optimized" #(build/run-in-browser @optimized-page)))))
 
 (deftest random-programs-agree-with-core-async
-  (when-not (and (build/node) (build/browser)) (println "SKIPPED where there is no Node or headless Chromium on the PATH"))
+  (when-not (build/node) (skip! "there is no Node"))
+  (when-not (build/browser) (skip! "there is no headless Chromium"))
   (is (= (* 2 (count (keep identity [(build/node) (build/browser)]))) (count runs)) "each with and without optimizations")
   (doseq [[place run] runs
           :let [output (run)]]

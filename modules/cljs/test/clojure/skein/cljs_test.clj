@@ -4,7 +4,8 @@
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
-   [skein.cljs.build :as build]))
+   [skein.cljs.build :as build]
+   [skein.skip :refer [skip!]]))
 
 (set! *warn-on-reflection* true)
 
@@ -17,12 +18,6 @@
 (defn- passed? [output]
   (let [{:keys [test pass fail error]} (build/counts output)]
     (and (pos? (or test 0)) (pos? pass) (= 0 fail error))))
-
-(defn- skip
-  "Prints why nothing is run."
-  [missing]
-  (println (str "SKIPPED: there is no " missing " on the PATH"))
-  (is (string? missing)))
 
 (def ^:private optimized
   (delay (build/compile! tests 'skein.cljs.runner :advanced :output-dir optimized-files)))
@@ -46,7 +41,9 @@
       (is (not (str/includes? program mark)) part))
     ;; Most of it is cljs.core.
     (is (< (count program) 100000))
-    (when (build/node) (is (= "GOT 42\n" (build/run-in-node path))))))
+    (if (build/node)
+      (is (= "GOT 42\n" (build/run-in-node path)))
+      (skip! "there is no Node"))))
 
 (deftest a-program-may-do-without-promises-and-messages
   (let [path (build/compile! "modules/cljs/test/clojure/skein/cljs_small" 'skein.cljs-small.program :advanced
@@ -57,28 +54,30 @@
       (is (str/includes? (slurp @optimized) mark))
       (is (not (str/includes? program mark)) mark))
     (is (< (count program) 97500))
-    (when (build/node) (is (= "GOT 42\n" (build/run-in-node path))))))
+    (if (build/node)
+      (is (= "GOT 42\n" (build/run-in-node path)))
+      (skip! "there is no Node"))))
 
 (deftest the-tests-pass-in-node
   (if (build/node)
     (let [output (build/run-in-node (build/compile! tests 'skein.cljs.runner :none) "--expose-gc")]
       (is (passed? output) output))
-    (skip "Node")))
+    (skip! "there is no Node")))
 
 (deftest the-tests-pass-in-node-optimized
   (if (build/node)
     (let [output (build/run-in-node @optimized "--expose-gc")]
       (is (passed? output) output))
-    (skip "Node")))
+    (skip! "there is no Node")))
 
 (deftest the-tests-pass-in-a-browser
   (if (build/browser)
     (let [output (build/run-in-browser (build/compile! tests 'skein.cljs.runner :none :target nil :output-dir "target/cljs/page"))]
       (is (passed? output) output))
-    (skip "headless Chromium")))
+    (skip! "there is no headless Chromium")))
 
 (deftest the-tests-pass-in-a-browser-optimized
   (if (build/browser)
     (let [output (build/run-in-browser @optimized)]
       (is (passed? output) output))
-    (skip "headless Chromium")))
+    (skip! "there is no headless Chromium")))

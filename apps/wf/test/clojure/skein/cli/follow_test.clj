@@ -6,7 +6,8 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is use-fixtures]]
    [skein.cli :as cli]
-   [skein.deadline :refer [within-deadline]])
+   [skein.deadline :refer [within-deadline]]
+   [skein.skip :refer [skip!]])
   (:import
    (java.io ByteArrayOutputStream File FileOutputStream IOException OutputStream PrintStream)
    (java.nio.file Files)
@@ -61,8 +62,7 @@
   "Runs `skein wf ARGUMENTS` in a terminal of that size while f runs."
   [[rows columns] arguments f]
   (if-not @tmux-there?
-    (do (println "skipped: there is no tmux")
-        (is (not @tmux-there?)))
+    (skip! "there is no tmux")
     (let [java (str (System/getProperty "java.home") "/bin/java")
           command (str/join " " (concat ["exec" "env" "JAVA_TOOL_OPTIONS=" java "-XX:TieredStopAtLevel=1" "-cp" (str "'" (System/getProperty "java.class.path") "'")
                                          "clojure.main" "-m" "skein.cli" "wf"]
@@ -122,7 +122,8 @@
     (is (= {:code 1, :err "skein wf: can't write to standard output: No space left on device\n"} (follow (full-disk) "--quiet" "--by" "url" log)))))
 
 (deftest malformed-lines-on-a-full-disk-do-not-lose-the-report
-  (when (.exists (io/file "/dev/full"))
+  (if-not (.exists (io/file "/dev/full"))
+    (skip! "there is no /dev/full")
     (let [log (doto (temp-log) (append! [(line 1) (line 2) (line 3) "bad\n"]))
           out (ByteArrayOutputStream.)
           {:keys [code err]} (follow out "--quiet" "--by" "url" "--malformed" "/dev/full" log)]

@@ -197,12 +197,12 @@
 (deftest a-pipe-is-refused-before-it-is-opened
   (let [pipe (str (io/file (.getParentFile (temp-log)) "pipe"))
         ^java.util.List mkfifo ["mkfifo" pipe]]
-    (when (zero? (.waitFor (.start (ProcessBuilder. mkfifo))))
-      (is (= :skein/bad-option
-             (within-deadline
-               (try (follow/follow [pipe] {:tallies []} {:stopped? (constantly false)})
-                    (catch ExceptionInfo e (:skein/error (ex-data e)))))))
-      (io/delete-file pipe))))
+    (is (zero? (.waitFor (.start (ProcessBuilder. mkfifo)))))
+    (is (= :skein/bad-option
+           (within-deadline
+             (try (follow/follow [pipe] {:tallies []} {:stopped? (constantly false)})
+                  (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+    (io/delete-file pipe)))
 
 (deftest a-device-can-not-be-followed
   (testing "such as /dev/null"

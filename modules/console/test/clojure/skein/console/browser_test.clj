@@ -9,7 +9,8 @@
    [skein.browser :as b]
    [skein.console :as console]
    [skein.console.target :as target]
-   [skein.inspect :as inspect])
+   [skein.inspect :as inspect]
+   [skein.skip :refer [skip!]])
   (:import
    (com.sun.net.httpserver HttpExchange HttpHandler HttpServer)
    (java.io File)
@@ -33,8 +34,7 @@
       (f browser)
       (is (= [] (b/heard browser)))
       (is (= [] (remove (partial own? console) (b/asked browser)))))
-    (do (println "SKIPPED: there is no headless Chromium on the PATH")
-        (is (nil? (b/program))))))
+    (skip! "there is no headless Chromium")))
 
 (defmacro ^:private with-page
   "Evaluates the body with the page of a console open in a browser."
@@ -149,7 +149,7 @@
         (b/with-browser [browser]
           (b/call! browser "Page.navigate" {"url" (str "http://127.0.0.1:" (.getPort (.getAddress other)) "/")})
           (is (= "[\"refused\",\"refused\",\"refused\",\"refused\",\"refused\"]" (deref got 30000 "late"))))
-        (do (println "SKIPPED: there is no headless Chromium on the PATH") (is (nil? (b/program)))))
+        (skip! "there is no headless Chromium"))
       (finally (.stop other 0) (console/stop! console)))))
 
 ;;;; Many blocks
@@ -186,7 +186,7 @@
           (deliver looked true)
           (b/wait-for! page "document.querySelector('.status').textContent === 'live'")
           (b/wait-for! page "document.querySelector('h1')?.textContent.startsWith('No problem found.')"))
-        (do (println "SKIPPED: there is no headless Chromium on the PATH") (is (nil? (b/program)))))
+        (skip! "there is no headless Chromium"))
       (finally (deliver looked true) (console/stop! console)))))
 
 (deftest hidden-page-takes-no-looks

@@ -196,12 +196,12 @@
   "Makes a named pipe and a thread that writes `parts` to it, by (write-to stream part), and keeps it open until `done`."
   [^File file parts write-to ^CountDownLatch done]
   (.delete file)
-  (when (zero? (.waitFor (.start (ProcessBuilder. ^List (list "mkfifo" (str file))))))
-    (doto (Thread. (fn write []
-                     (with-open [out (FileOutputStream. file)]
-                       (write-to out parts)
-                       (await-latch done))))
-      (.setDaemon true) .start)))
+  (is (zero? (.waitFor (.start (ProcessBuilder. ^List (list "mkfifo" (str file)))))))
+  (doto (Thread. (fn write []
+                   (with-open [out (FileOutputStream. file)]
+                     (write-to out parts)
+                     (await-latch done))))
+    (.setDaemon true) .start))
 
 (defn- write-parts! [^OutputStream out parts]
   (doseq [part parts] (.write out (.getBytes ^String part)) (.flush out)))
@@ -222,8 +222,8 @@
                 done (CountDownLatch. 1)
                 text (str (str/join "\n" lines) "\nend\nnot")]]
     (try
-      (when (named-pipe! file (map str/join (partition-all 3001 text)) write-to done)
-        (is (= lines (within-deadline (fold/fold opts until-end into conj (lines/lines file)))) [ending opts (count lines)]))
+      (named-pipe! file (map str/join (partition-all 3001 text)) write-to done)
+      (is (= lines (within-deadline (fold/fold opts until-end into conj (lines/lines file)))) [ending opts (count lines)])
       (finally (.countDown done) (.delete file)))))
 
 (deftest any-stream-may-stay-open

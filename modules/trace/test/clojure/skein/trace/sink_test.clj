@@ -7,6 +7,7 @@
    [skein.async :as a]
    [skein.deadline :refer [within-deadline]]
    [skein.fresh-jvm :as fresh-jvm]
+   [skein.skip :refer [skip!]]
    [skein.trace :as trace])
   (:import
    (clojure.lang ExceptionInfo)
@@ -182,9 +183,9 @@
                                                        (trace/trace-vars {:sink {:file "/dev/full"}} leaf)
                                                        (print (leaf 1) (leaf 2))
                                                        (flush)))])]
-      (is (or (not (.exists (File. "/dev/full")))
-              (re-matches #"skein.trace: a sink threw java.io.IOException: .*\(skein.trace/dropped\) counts such failures.\s+1 2" told))
-          told))))
+      (if (.exists (File. "/dev/full"))
+        (is (re-matches #"skein.trace: a sink threw java.io.IOException: .*\(skein.trace/dropped\) counts such failures.\s+1 2" told))
+        (skip! "there is no /dev/full")))))
 
 (deftest a-sink-may-call-what-is-traced
   (let [seen (atom [])]
