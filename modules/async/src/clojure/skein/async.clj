@@ -333,8 +333,8 @@
 (defn thread-call
   "Calls `f` on a thread with the caller's bindings. `workload` is :mixed, the default, :io or
   :compute. Returns a channel that gets the value, if not nil, and closes. Like core.async's."
-  ([f] (threads/call f :mixed))
-  ([f workload] (threads/call f workload)))
+  ([f] (threads/call f :mixed nil))
+  ([f workload] (threads/call f workload nil)))
 
 (defmacro ^{:style/indent 0} thread
   "Runs the body on a platform thread; see `thread-call`. Like core.async's."

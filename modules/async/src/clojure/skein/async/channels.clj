@@ -127,21 +127,23 @@
   (let [{:keys [size within]} (check/leading "batch" :size size-or-options batch-options)
         out (a/chan)
         size (long (check/whole "size of batch" size 1))]
-    (a/go-loop [gathered [] limit nil]
-      (let [[v port] (if limit (a/alts! [limit in] :priority true) [(a/<! in) in])]
-        (cond
-          (identical? port limit)
-          (when (a/>! out gathered) (recur [] nil))
-          (nil? v)
-          (do (some-> limit a/close!)
-              (when (seq gathered) (a/>! out gathered))
-              (port/close-as! out in))
-          :else
-          (let [gathered (conj gathered v)]
-            (if (< (count gathered) size)
-              (recur gathered (or limit (when within (a/timeout within))))
-              (do (some-> limit a/close!)
-                  (when (a/>! out gathered) (recur [] nil))))))))
+    (port/closing
+      (a/go-loop [gathered [] limit nil]
+        (let [[v port] (if limit (a/alts! [limit in] :priority true) [(a/<! in) in])]
+          (cond
+            (identical? port limit)
+            (when (a/>! out gathered) (recur [] nil))
+            (nil? v)
+            (do (some-> limit a/close!)
+                (when (seq gathered) (a/>! out gathered))
+                (port/close-as! out in))
+            :else
+            (let [gathered (conj gathered v)]
+              (if (< (count gathered) size)
+                (recur gathered (or limit (when within (a/timeout within))))
+                (do (some-> limit a/close!)
+                    (when (a/>! out gathered) (recur [] nil))))))))
+      out)
     out))
 
 ;;;; Slow takers

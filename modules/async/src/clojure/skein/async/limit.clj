@@ -20,7 +20,8 @@
    [skein.async :as a]
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
-   [skein.impl.error :as error])
+   [skein.impl.error :as error]
+   [skein.impl.port :as port])
   (:import
    (java.util.concurrent Semaphore)
    (java.util.concurrent.atomic AtomicBoolean)
@@ -101,7 +102,7 @@
         tolerance (if burst
                     (long (min 4e18 (* interval (- (double burst) 1.0))))
                     (long catch-up-nanos))]
-    (produce out interval tolerance)
+    (port/closing (produce out interval tolerance) out)
     out))
 
 ;;;; Concurrency

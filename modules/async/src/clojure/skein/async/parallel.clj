@@ -16,6 +16,7 @@
   (:import
    (java.util.concurrent.atomic AtomicBoolean)
    (skein.rt Channel)
+   (skein.rt.scope Region)
    (skein.rt.watch Failure Failures)))
 
 (set! *warn-on-reflection* true)
@@ -33,8 +34,12 @@
     (= :skip on-error) [nil nil]
     :else (try [(on-error thrown value) nil] (catch Throwable t [nil t]))))
 
-(defn- run-job [f on-error value]
-  (try [(f value) nil] (catch Throwable t (handled on-error t value))))
+(defn- run-job
+  "Returns the job of `value`. Throws if the scope cancels the call: that is no result, whatever the policy."
+  [f on-error value]
+  (try [(f value) nil]
+       (catch Throwable t
+         (if (Region/isCancellation t) (throw t) (handled on-error t value)))))
 
 (defn- finish
   "Closes `out`, once: several calls may throw."
@@ -49,35 +54,34 @@
 ;; `permits` or belongs to a value that is in flight.
 
 (defn- take-while-permitted
-  "Takes a value whenever there is a permit, and calls `launch` with the value and the number of
-  permits that were never used. When there are no more values, the value is nil."
+  "Takes a value whenever there is a permit, and calls `launch` with it. Returns a port of the number of
+  permits that were never used, when there are no more values."
   [{:keys [n in permits stop]} launch]
   (a/go-loop [unused n]
     (let [unused (cond
                    (a/poll! permits) unused
                    (pos? unused) (dec unused)
                    :else (do (a/alts! [stop permits] :priority true) unused))
-          [value port] (a/alts! [stop in] :priority true)
-          value (when-not (identical? port stop) value)]
-      (launch value unused)
-      (when (some? value) (recur unused)))))
+          [value] (a/alts! [stop in] :priority true)]
+      (if (nil? value)
+        unused
+        (do (launch value)
+            (recur unused))))))
 
 (defn- deliver-in-order
   [{:keys [out permits stop] :as work} jobs]
   (a/go-loop []
-    (if-some [job (a/<! jobs)]
-      (let [[result thrown] (a/<! job)]
+    (if-some [job (a/<? jobs)]
+      (let [[result thrown] (a/<? job)]
         (if (or (some? thrown) (and (some? result) (not (a/>! out result))))
           (do (a/close! stop) (finish work thrown))
           (do (a/>! permits true) (recur))))
       (finish work nil))))
 
 (defn- map-in-order [{:keys [n f on-error] :as work}]
-  (let [jobs (a/chan n)]
-    (take-while-permitted work (fn launch [value _]
-                                 (if (some? value)
-                                   (a/put! jobs (a/go (run-job f on-error value)))
-                                   (a/close! jobs))))
+  (let [jobs (a/chan n)
+        launch (fn launch [value] (a/put! jobs (a/go (run-job f on-error value))))]
+    (port/closing (take-while-permitted work launch) jobs)
     (deliver-in-order work jobs)))
 
 (defn- run-and-deliver [{:keys [f out permits stop on-error] :as work} value]
@@ -88,17 +92,15 @@
         (a/close! stop))
       (a/>! permits true))))
 
-(defn- await-all
-  "Ends the work when all calls are done. By then all used permits are back, except for the one
-  that the taker holds."
-  [{:keys [n permits] :as work} unused]
-  (a/go
-    (dotimes [_ (- (long n) (long unused) 1)] (a/<! permits))
-    (finish work nil)))
-
-(defn- map-as-completed [work]
-  (take-while-permitted work (fn launch [value unused]
-                               (if (some? value) (run-and-deliver work value) (await-all work unused)))))
+(defn- map-as-completed [{:keys [n out permits] :as work}]
+  (let [taker (take-while-permitted work (fn launch [value] (run-and-deliver work value)))]
+    (a/go
+      (if-some [unused (a/<! taker)]
+        (do
+          ;; When all calls are done, all used permits are back, except for the one that the taker holds.
+          (dotimes [_ (- (long n) (long unused) 1)] (a/<! permits))
+          (finish work nil))
+        (port/close-as! out taker)))))
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
@@ -144,5 +146,5 @@
         permits (a/chan n)
         work {:n n :f f :in in :out (a/chan) :permits permits :stop (a/chan) :on-error on-error
               :caller (Throwable.) :ended (AtomicBoolean.)}]
-    (if ordered? (map-in-order work) (map-as-completed work))
+    (port/closing (if ordered? (map-in-order work) (map-as-completed work)) (:out work))
     (:out work)))

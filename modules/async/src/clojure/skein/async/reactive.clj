@@ -15,6 +15,7 @@
    [skein.async :as a]
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
+   [skein.impl.port :as port]
    [skein.impl.protocols :as impl])
   (:import
    (java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription)
@@ -61,15 +62,21 @@
     (.onError subscriber thrown)
     (.onComplete subscriber)))
 
+(defn- signal
+  "Calls the subscriber by `f`. If it throws, that cancels its subscription (rule 2.13)."
+  [cancelled f]
+  (try (f) (catch Throwable t (a/close! cancelled) (throw t))))
+
 (defn- publish
-  "Starts the block that serves one subscriber. It takes a value only when one is requested."
+  "Starts the block that serves one subscriber, and returns its port. It takes a value only when one is
+  requested."
   [port ^Flow$Subscriber subscriber ^AtomicLong demand ^AtomicReference refused wake cancelled]
   (a/go-loop []
     (let [wanted? (pos? (.get demand))]
       (cond
         (impl/closed? cancelled) nil
-        (.get refused) (.onError subscriber (.get refused))
-        (and (not wanted?) (exhausted? port)) (signal-end port subscriber)
+        (.get refused) (signal cancelled (fn [] (.onError subscriber (.get refused))))
+        (and (not wanted?) (exhausted? port)) (signal cancelled (fn [] (signal-end port subscriber)))
         :else
         (let [at-once (when wanted? (a/poll! port))
               [v from] (cond
@@ -79,9 +86,9 @@
           (cond
             (identical? from cancelled) nil
             (identical? from wake) (recur)
-            (nil? v) (signal-end port subscriber)
+            (nil? v) (signal cancelled (fn [] (signal-end port subscriber)))
             :else (do (when (< (.get demand) Long/MAX_VALUE) (.decrementAndGet demand))
-                      (.onNext subscriber v)
+                      (signal cancelled (fn [] (.onNext subscriber v)))
                       (recur))))))))
 
 (defn publisher
@@ -106,7 +113,10 @@
             wake (a/chan (a/sliding-buffer 1))
             cancelled (a/chan)]
         (.onSubscribe subscriber (subscription demand refused wake cancelled))
-        (publish port subscriber demand refused wake cancelled)))))
+        (port/when-ended (publish port subscriber demand refused wake cancelled)
+                         (fn ended [block]
+                           (when (and (port/failed? block) (not (impl/closed? cancelled)))
+                             (.onError subscriber (impl/failure block)))))))))
 
 ;;;; To a channel
 

@@ -20,7 +20,6 @@
    [skein.impl.threads :as threads])
   (:import
    (java.util Iterator)
-   (skein.rt Channel Result Result$Watcher)
    (skein.rt.scope Window)
    (skein.rt.watch Failures)))
 
@@ -78,17 +77,6 @@
     outcome
     (catch Throwable t {:error t})))
 
-(defn- close-as-port
-  "Closes `to` as soon as the block of `port` has ended by `error`. The two then share the exception: it is not reported
-  if code takes it from either of them."
-  [to ^Channel port error]
-  (let [close (fn []
-                (if (and (instance? Channel to) (not (port/failed? port))) ; other code has closed the port
-                  (.close ^Channel to ^Throwable error)
-                  (port/close-as! to port)))]
-    (when-not (Result/watch port (reify Result$Watcher (ended [_ _ _] (close))))
-      (close))))
-
 (defn wmap
   "Takes values from the channel `from`, calls `f` with each, and puts the results on the channel
   `to`. `f` is called on virtual threads and may block. At most `n` calls run at once, and exactly
@@ -128,14 +116,13 @@
         port (a/async (let [outcome (a/<! done)]
                         (if-some [error (:error outcome)]
                           (throw error)
-                          (:count outcome))))
-        finish (fn finish [{:keys [error] :as outcome}]
-                 (a/>!! done (if (and close? (not error)) (closing to outcome) outcome))
-                 (when (and close? error) (close-as-port to port error)))]
+                          (:count outcome))))]
+    ;; `port` and `to` share an exception: it is not reported if code takes it from either of them.
+    (when close? (port/failing port to))
     (threads/exec (bound-fn run []
                     (let [{:keys [error] :as outcome} (carry window to)]
                       (when error (Failures/begunBy error caller))
-                      (finish outcome)))
-                  (fn unbegun [t] (finish {:error t}))
+                      (a/>!! done (if (and close? (not error)) (closing to outcome) outcome))))
+                  (fn unbegun [_]) ; the scope ends the block of the port too
                   :io)
     port))

@@ -12,8 +12,9 @@
    [skein.impl.late :as late])
   (:import
    (clojure.lang ArityException ExceptionInfo IFn)
-   (skein.rt Alts Buffer Callback Channel ChannelFactory Late NilPut Runner Transducer)
-   (skein.rt.schedule Scheduler)))
+   (skein.rt Alts Buffer Callback Channel ChannelFactory Late NilPut Result Result$Watcher Runner Transducer)
+   (skein.rt.schedule Scheduler)
+   (skein.rt.watch Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -98,6 +99,30 @@
   (if (and (failed? from) (instance? Channel to))
     (.closeAs ^Channel to from)
     (close! to)))
+
+(defn when-ended
+  "Calls `(f port)` when the block of `port` has ended, before its scope ends. That is now if it has ended
+  already, for example because its scope cancelled it before it began. Returns `port`."
+  [^Channel port f]
+  (let [call (fn call []
+               (try (f port)
+                    (catch Throwable t ; a foreign port's
+                      (when-not (identical? t (Failures/of port)) (Scheduler/uncaught t)))))]
+    (when-not (Result/watch port (reify Result$Watcher (ended [_ _ _] (call))))
+      (call))
+    port))
+
+(defn closing
+  "Closes the channels `outs` when the block of `port` has ended, with its exception if `port` holds that. The
+  block itself closes them at its normal end. So this is for a block that throws, or that its scope cancels.
+  Returns `port`."
+  [port & outs]
+  (when-ended port (fn close [port] (run! (fn each [out] (close-as! out port)) outs))))
+
+(defn failing
+  "Like `closing`, but leaves `out`, a channel of others, open if the block's exception has been reported."
+  [port out]
+  (when-ended port (fn close [port] (when (failed? port) (close-as! out port)))))
 
 (defn- on-caller [f]
   (with-meta f {:on-caller? true}))

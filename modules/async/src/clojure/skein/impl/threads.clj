@@ -63,12 +63,16 @@
   (Child/start task unbegun ^Executor (executor-for workload)))
 
 (defn call
-  "See skein.async/thread-call."
-  [f workload]
+  "See skein.async/thread-call. If `f` throws, or its scope cancels it, also closes `out`, unless that is nil, as
+  skein.impl.port/closing does."
+  [f workload out]
   (check/function "f of thread-call" f)
   (let [^Channel c (port/chan 1)
         f (bound-fn* f)
-        child? (Child/here)]
+        child? (Child/here)
+        fail (fn fail [t]
+               (.close c ^Throwable t)
+               (when out (port/close-as! out (when child? c))))]
     (exec (fn run []
             (Hooks/makes c)
             (try (let [v (f)]
@@ -77,10 +81,10 @@
                  (catch Throwable t
                    (when-not child? ; otherwise its scope throws it
                      (Failures/uncaught t)) ; first, because its taker gets nil and may then read the exception
-                   (.close c t)
+                   (fail t)
                    (throw t))
                  (finally (port/close! c) (Hooks/made c))))
-          (fn unbegun [t] (.close c ^Throwable t))
+          fail
           workload)
     c))
 

@@ -243,8 +243,8 @@ public final class Frame extends Waiter implements Runnable {
         if (hooks != null) hooks.failed(this, thrown);
         boolean scopeThrows = cancellable != null && cancellable.failed(thrown);
         port.closeFor(why);
+        Result.ended(port, null, thrown); // before the handler, which may take long
         if (tell) Scheduler.tellHandler(thrown);
-        Result.ended(port, null, thrown);
         if (cancellable != null) {
             if (scopeThrows) port.thrown(); // marks it as observed
             cancellable.ended(null, thrown, port::thrown);

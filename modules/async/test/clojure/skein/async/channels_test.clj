@@ -74,7 +74,10 @@
                       "pipeline" (let [out (a/chan 1)] (a/pipeline 1 out (map inc) (failed)) out)
                       "pipeline-async" (let [out (a/chan 1)]
                                          (a/pipeline-async 1 out (fn [v ch] (a/put! ch v) (a/close! ch)) (failed))
-                                         out)}]
+                                         out)
+                      "pub" (a/sub (a/pub (failed) any?) true (a/chan 1))
+                      "filter<" (a/filter< any? (failed))
+                      "mapcat<" (a/mapcat< vector (failed))}]
     (testing what
       (is (identical? boom (within-deadline (thrown-by #(loop [] (when (some? (a/<?? out)) (recur)))))))))
   (is (= [1 nil] (let [one (a/take 1 (failed))] [(a/<!! one) (a/<?? one)])) "a take that has its values does not fail")

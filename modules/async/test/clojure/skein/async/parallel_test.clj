@@ -53,6 +53,19 @@
       (is (= (range 60) (sort got)))
       (is (= {:now 0 :most n} @state) "as many as allowed, and no more"))))
 
+(deftest a-cancelled-call-is-no-error
+  (doseq [ordered? [true false]]
+    (let [told (atom []), begun (CountDownLatch. 2)
+          on-error (fn [thrown _] (swap! told conj thrown))]
+      (within-deadline
+        (s/scope [sc]
+          (s/in-scope sc (parallel-map {:n 2 :ordered? ordered? :on-error on-error}
+                                       (fn [_] (.countDown begun) (a/<!! (a/chan)))
+                                       (a/to-chan! [1 2 3])))
+          (.await begun)
+          (s/cancel! sc)))
+      (is (= [] @told)))))
+
 (deftest n-may-be-any-number
   (doseq [n [1000000 Integer/MAX_VALUE Long/MAX_VALUE], ordered? [true false]]
     (is (= (range 1 101) (sort (all (parallel-map {:n n :ordered? ordered?} inc (a/to-chan! (range 100)))))))))

@@ -6,7 +6,7 @@
   (:require
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
-   [skein.impl.port :refer [<! >! close! defblock]])
+   [skein.impl.port :as port :refer [<! >! defblock]])
   (:import
    (java.util ArrayList)))
 
@@ -15,16 +15,15 @@
 (defblock ^:private through-block
   "The block of `through`. `results-of` returns the results for a value, and at the end for nil."
   [results-of ch out]
-  (try
-    (loop []
-      (let [v (<! ch)]
-        (when (and (loop [vs (results-of v)]
-                     (if vs
-                       (when (>! out (first vs)) (recur (next vs)))
-                       true))
-                   (some? v))
-          (recur))))
-    (finally (close! out))))
+  (loop []
+    (let [v (<! ch)]
+      (when (and (loop [vs (results-of v)]
+                   (if vs
+                     (when (>! out (first vs)) (recur (next vs)))
+                     true))
+                 (some? v))
+        (recur))))
+  (port/close-as! out ch))
 
 (defn through
   "Moves values from `ch` to `out` through the transducer `xform`. Returns `out`."
@@ -36,26 +35,25 @@
                      (.clear results)
                      (if (nil? v) (step nil) (step nil v))
                      (seq (.toArray results)))]
-    (through-block results-of ch out)
+    (port/closing (through-block results-of ch out) out)
     out))
 
 (defblock ^:private mapcat-block
   "The block of `mapcat-into`."
   [f in out]
-  (try
-    (loop []
-      (when-some [v (<! in)]
-        (when (loop [vs (seq (f v))]
-                (if vs
-                  (when (>! out (first vs)) (recur (next vs)))
-                  true))
-          (recur))))
-    (finally (close! out))))
+  (loop []
+    (when-some [v (<! in)]
+      (when (loop [vs (seq (f v))]
+              (if vs
+                (when (>! out (first vs)) (recur (next vs)))
+                true))
+        (recur))))
+  (port/close-as! out in))
 
 (defn mapcat-into
   "Moves the values in (f value), for each value of `in`, to `out`. Returns `out`."
   [f in out]
   (check/function "f" f)
   (argument/source "in" in)
-  (mapcat-block f in out)
+  (port/closing (mapcat-block f in out) out)
   out)

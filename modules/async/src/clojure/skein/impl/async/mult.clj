@@ -23,7 +23,8 @@
 ;; taps    atom of a vector of [channel close?], in the order in which they were made; nil before
 ;;         the first
 ;; change  channel that gets a value after each change of the taps
-;; ended   atom: whether the source has closed, and `run` closes its taps; a later `tap` closes its channel itself
+;; ended   atom: nil, and at the end the channel as which the taps close: the source, or the failed port of
+;;         `run`; a later `tap` closes its channel itself
 
 (defn- without [taps ch]
   (when taps (filterv (fn other [[c]] (not (identical? c ch))) taps)))
@@ -69,6 +70,14 @@
   (when-some [puts (seq (for [[ch] @(:taps h) :when (instance? Channel ch)] [ch v]))]
     (into [(:change h)] puts)))
 
+(defn- end
+  "Closes the taps as `from` was closed."
+  [h from]
+  (reset! (:ended h) from)
+  (doseq [[tap close?] @(:taps h) :when close?]
+    (try (port/close-as! tap from)
+         (catch Throwable t (Scheduler/uncaught t)))))
+
 (defblock ^:private run
   "Moves values from the source to the taps, and closes the taps at the end."
   [h]
@@ -90,10 +99,10 @@
       (when (some? v)
         (when (give-all h v except) (<! (gather/signal g)))
         (recur (<! source) nil)))
-    (reset! (:ended h) true)
-    (doseq [[tap close?] @(:taps h) :when close?]
-      (try (port/close-as! tap source)
-           (catch Throwable t (Scheduler/uncaught t))))))
+    (end h source)))
+
+(defn- begin [h]
+  (port/when-ended (run h) (fn ended [port] (when (port/failed? port) (end h port)))))
 
 (defn- drop-waiting
   "Until the first tap: takes a value from `source` whenever a put waits there, and drops it."
@@ -115,10 +124,11 @@
                                  (mapv (fn [[c _ :as t]] (if (identical? c ch) [ch close?] t)) taps)
                                  (conj (or taps []) [ch close?]))))]
     (if (nil? before)
-      (run h)
+      (begin h)
       (port/put! (:change h) true))
-    ;; `run` sets ended and then reads the taps. `tap` adds one and then reads ended. So at least one of the two closes the tap.
-    (when (and close? @(:ended h)) (port/close-as! ch (:source h)))
+    ;; `end` sets ended and then reads the taps. `tap` adds one and then reads ended. So at least one of the
+    ;; two closes the tap.
+    (when-some [from (when close? @(:ended h))] (port/close-as! ch from))
     nil))
 
 (defn hub
@@ -126,8 +136,8 @@
   [source]
   (argument/source "ch of mult" source)
   (let [h {:source source :taps (atom nil) :change (Channel. (Buffers$Sliding. 1)) :gather (gather/gather)
-           :ended (atom false)}]
+           :ended (atom nil)}]
     (if (instance? Channel source)
       (drop-waiting h)
-      (do (reset! (:taps h) []) (run h))) ; a channel of another library does not say whether a put waits
+      (do (reset! (:taps h) []) (begin h))) ; a channel of another library does not say whether a put waits
     h))

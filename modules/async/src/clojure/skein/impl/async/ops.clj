@@ -3,8 +3,8 @@
   "Blocks that move values from channel to channel, or between a channel and a collection.
   Each is documented in skein.async.
 
-  A block closes its output in a `finally`, so that the output closes however the block ends. Its
-  exceptions go to the uncaught-exception handler, like those of any go block."
+  The output of a block closes however the block ends; see skein.impl.port/closing. Its exceptions
+  go to the uncaught-exception handler, or to its scope, like those of any go block."
   {:no-doc true}
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require
@@ -45,17 +45,17 @@
   [from to close?]
   (argument/source "from of pipe" from)
   (argument/target "to of pipe" to)
-  (pipe-block from to close?)
+  (cond-> (pipe-block from to close?) close? (port/failing to))
   to)
 
 (defblock ^:private split-block
   "The block of `split`."
   [p ch true-ch false-ch]
-  (try
-    (loop []
-      (when-some [v (<! ch)]
-        (when (>! (if (p v) true-ch false-ch) v) (recur))))
-    (finally (port/close-as! true-ch ch) (port/close-as! false-ch ch))))
+  (loop []
+    (when-some [v (<! ch)]
+      (when (>! (if (p v) true-ch false-ch) v) (recur))))
+  (port/close-as! true-ch ch)
+  (port/close-as! false-ch ch))
 
 (defn split
   "See skein.async/split."
@@ -64,19 +64,18 @@
   (argument/source "ch of split" ch)
   (let [true-ch (chan t-buf-or-n)
         false-ch (chan f-buf-or-n)]
-    (split-block p ch true-ch false-ch)
+    (port/closing (split-block p ch true-ch false-ch) true-ch false-ch)
     [true-ch false-ch]))
 
 (defblock ^:private take-block
   "The block of `take`."
   [n ch out]
-  (try
-    (loop [left n]
-      (when (pos? left)
-        (if-some [v (<! ch)]
-          (when (>! out v) (recur (dec left)))
-          (port/close-as! out ch))))
-    (finally (close! out))))
+  (loop [left n]
+    (when (pos? left)
+      (if-some [v (<! ch)]
+        (when (>! out v) (recur (dec left)))
+        (port/close-as! out ch))))
+  (close! out))
 
 (defn take
   "See skein.async/take."
@@ -84,20 +83,19 @@
   (check/number "n of take" n "a number" number?)
   (argument/source "ch of take" ch)
   (let [out (chan buf-or-n)]
-    (take-block n ch out)
+    (port/closing (take-block n ch out) out)
     out))
 
 (defblock ^:private merge-block
   "The block of `merge`."
   [chs out]
-  (try
-    (loop [open (vec chs)]
-      (when (seq open)
-        (let [[v ch] (alts! open)]
-          (if (nil? v)
-            (recur (filterv (fn other [c] (not (identical? c ch))) open))
-            (when (>! out v) (recur open))))))
-    (finally (port/close-as! out (first (filter port/failed? chs))))))
+  (loop [open (vec chs)]
+    (when (seq open)
+      (let [[v ch] (alts! open)]
+        (if (nil? v)
+          (recur (filterv (fn other [c] (not (identical? c ch))) open))
+          (when (>! out v) (recur open))))))
+  (port/close-as! out (first (filter port/failed? chs))))
 
 (defn- sources [what chs]
   (check/collection (str "chs of " what) chs)
@@ -108,7 +106,7 @@
   [chs buf-or-n]
   (sources "merge" chs)
   (let [out (chan buf-or-n)]
-    (merge-block chs out)
+    (port/closing (merge-block chs out) out)
     out))
 
 (defn- takers
@@ -129,15 +127,14 @@
   (let [values (object-array (count chs))
         g (gather/gather)
         takers (takers values g)]
-    (try
-      (loop []
-        (start-takes chs takers g)
-        (when (gather/pending? g) (<! (gather/signal g)))
-        (let [args (vec values)]
-          (when (every? some? args)
-            (when (>! out (some-value (apply f args) 'map "as the function's result"))
-              (recur)))))
-      (finally (port/close-as! out (first (filter port/failed? chs)))))))
+    (loop []
+      (start-takes chs takers g)
+      (when (gather/pending? g) (<! (gather/signal g)))
+      (let [args (vec values)]
+        (when (every? some? args)
+          (when (>! out (some-value (apply f args) 'map "as the function's result"))
+            (recur)))))
+    (port/close-as! out (first (filter port/failed? chs)))))
 
 (defn map
   "See skein.async/map."
@@ -146,7 +143,7 @@
   (sources "map" chs)
   (let [chs (vec chs)
         out (chan buf-or-n)]
-    (if (empty? chs) (close! out) (map-block f chs out))
+    (if (empty? chs) (close! out) (port/closing (map-block f chs out) out))
     out))
 
 ;;;; From a collection
@@ -154,12 +151,11 @@
 (defblock ^:private onto-chan-block
   "The block of `onto-chan!`."
   [ch coll close?]
-  (try
-    (loop [vs (seq coll)]
-      (when vs
-        (when (>! ch (some-value (first vs) 'onto-chan! "in the collection"))
-          (recur (next vs)))))
-    (finally (when close? (close! ch)))))
+  (loop [vs (seq coll)]
+    (when vs
+      (when (>! ch (some-value (first vs) 'onto-chan! "in the collection"))
+        (recur (next vs)))))
+  (when close? (close! ch)))
 
 (defn- collection [what coll]
   (check/collection (str "coll of " what) coll))
@@ -169,7 +165,7 @@
   [ch coll close?]
   (argument/target "ch of onto-chan!" ch)
   (collection "onto-chan!" coll)
-  (onto-chan-block ch coll close?))
+  (cond-> (onto-chan-block ch coll close?) close? (port/closing ch)))
 
 (defn onto-chan!!
   "See skein.async/onto-chan!!."
@@ -178,13 +174,13 @@
   (collection "onto-chan!!" coll)
   (threads/call
     (fn onto []
-      (try
-        (loop [vs (seq coll)]
-          (when vs
-            (when (port/>!! ch (some-value (first vs) 'onto-chan!! "in the collection"))
-              (recur (next vs)))))
-        (finally (when close? (close! ch)))))
-    :mixed))
+      (loop [vs (seq coll)]
+        (when vs
+          (when (port/>!! ch (some-value (first vs) 'onto-chan!! "in the collection"))
+            (recur (next vs)))))
+      (when close? (close! ch)))
+    :mixed
+    (when close? ch)))
 
 (defn to-chan
   "Returns a channel of the values of `coll`, which `onto` puts. See skein.async/to-chan!."

@@ -14,6 +14,7 @@
    [skein.impl.port :as port :refer [<! >! chan close! defblock]]
    [skein.impl.threads :as threads])
   (:import
+   (java.util.concurrent CancellationException)
    (skein.rt Channel Unlimited)
    (skein.rt.schedule Scheduler)
    (skein.rt.scope Cancellable Region)))
@@ -34,15 +35,14 @@
 (defblock ^:private feed
   "Makes an item for each value while `(more?)`, and then calls `begin` with the value and the item."
   [from more? items begin]
-  (try
-    (loop []
-      (when (more?)
-        (when-some [v (<! from)]
-          (let [item (chan 1)]
-            (when (>! items item)
-              (begin v item)
-              (recur))))))
-    (finally (close! items))))
+  (loop []
+    (when (more?)
+      (when-some [v (<! from)]
+        (let [item (chan 1)]
+          (when (>! items item)
+            (begin v item)
+            (recur))))))
+  (port/close-as! items from))
 
 (defn- discard
   "Closes `ch` and drops its values, so that no put waits."
@@ -61,9 +61,9 @@
       (recur))))
 
 (defblock ^:private drain
-  "Puts what the items hold on `to`, in order, and then calls `end`. `nested?`: an item holds a channel of results, rather than
-  the results."
-  [items to end nested?]
+  "Puts what the items hold on `to`, in order, and then closes it as `items` if `close?`. `nested?`: an item
+  holds a channel of results, rather than the results."
+  [items to close? nested?]
   (loop []
     (if-some [item (<! items)]
       (let [results (if nested? (<! item) item)]
@@ -74,7 +74,7 @@
                       :else false)))
           (recur)
           (do (discard item) (abandon items))))
-      (end))))
+      (when close? (port/close-as! to items)))))
 
 (defn- cancelled?
   "Returns whether the scope to which this block or thread belongs has cancelled it."
@@ -84,14 +84,17 @@
 (defn- report
   "Reports an exception of a step, unless the step's scope has ended it. Returns nil."
   [thrown]
-  (when-not (and (Region/isInterruption thrown) (cancelled?))
+  (when-not (Region/isCancellation thrown)
     (Scheduler/uncaught thrown)))
+
+;; If a scope cancels the feeder or a worker, `items` stays open, and the item empty. So the drainer, which the
+;; scope cancels too, can't reach the end and close `to` as if all were well.
 
 (defn- fails
   "Reports the exception that ended the work on `item`, and closes it."
   [item thrown]
   (report thrown)
-  (close! item))
+  (when-not (cancelled?) (close! item)))
 
 (defn- quick?
   "Does a job. Returns whether it took less than `slow-ns`."
@@ -101,7 +104,7 @@
       (let [^Channel results (chan 1 xf (or ex-handler report))]
         (.putBlocking results v)
         (close! results)
-        (port/put! item results))
+        (when-not (cancelled?) (port/put! item results)))
       (catch Throwable t (fails item t)))
     (< (- (Scheduler/nanoTime) start) (long slow-ns))))
 
@@ -134,8 +137,9 @@
   "Starts the blocks at both ends of a pipeline. Returns their ports. Neither block has a local for a channel in which it never
   waits. If it had, the inspector would suspect that the block can end the waits there."
   [from to items begin close? nested?]
-  [(feed from (fn more? [] (open? to)) items begin)
-   (drain items to (fn end [] (when close? (port/close-as! to from))) nested?)])
+  [(port/when-ended (feed from (fn more? [] (open? to)) items begin)
+                    (fn fed [port] (when-not (port/failed? port) (close! items))))
+   (cond-> (drain items to close? nested?) close? (port/failing to))])
 
 (defn- check-arguments [what n to from]
   (check/number (str "n of " what) n "a whole number from 1" int?)
@@ -166,5 +170,8 @@
   (check/function "af of pipeline-async" af)
   ;; The drainer holds one item more than `items`.
   (let [items (if (= 1 (long n)) (chan) (chan (dec (long n))))
-        begin (fn begin [v item] (try (af v item) (catch Throwable t (fails item t))))]
+        begin (fn begin [v item]
+                (try (af v item) (catch Throwable t (fails item t)))
+                (when (cancelled?) ; `af` has ended by that, or has swallowed it
+                  (throw (CancellationException. "Cancelled: its scope is ending."))))]
     (peek (run-between from to items begin close? false))))

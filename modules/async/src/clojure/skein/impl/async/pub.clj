@@ -6,14 +6,15 @@
    [skein.impl.argument :as argument]
    [skein.impl.async.mult :as mult]
    [skein.impl.check :as check]
-   [skein.impl.port :as port :refer [<! >! chan close! defblock]]))
+   [skein.impl.port :as port :refer [<! >! chan defblock]]))
 
 (set! *warn-on-reflection* true)
 
 ;; A hub is a map of :source, :topic-fn, :buf-fn and
 ;;
 ;; :topics  atom of {topic [channel hub]}: each topic is a mult
-;; :ended   atom: whether the source has closed, and `run` closes the topics; a later `sub` closes its topic itself
+;; :ended   atom: nil, and at the end the channel as which the topics close: the source, or the port of
+;;          `run` if that has thrown; a later `sub` closes its topic itself
 
 (defn- topic-of [h topic]
   (get @(:topics h) topic))
@@ -33,7 +34,7 @@
   (argument/target "ch of sub" ch)
   (let [[topic-ch m] (topic! h topic)]
     (mult/tap m ch close?)
-    (when @(:ended h) (close! topic-ch)))
+    (when-some [from @(:ended h)] (port/close-as! topic-ch from)))
   ch)
 
 (defn unsub
@@ -46,21 +47,24 @@
   ([h] (reset! (:topics h) {}))
   ([h topic] (swap! (:topics h) dissoc topic)))
 
+(defn- end
+  "Closes the topics as `from` was closed."
+  [h from]
+  (reset! (:ended h) from)
+  (run! (fn close [[ch]] (port/close-as! ch from)) (vals @(:topics h))))
+
 (defblock ^:private run
   "Moves values from the source to the channels of their topics, and closes these at the end."
   [h]
   (let [source (:source h)
         topic-fn (:topic-fn h)]
-    (try
-      (loop []
-        (when-some [v (<! source)]
-          (let [topic (topic-fn v)]
-            (when-some [[ch] (topic-of h topic)]
-              (when-not (>! ch v) (unsub-all h topic))))
-          (recur)))
-      (finally
-        (reset! (:ended h) true)
-        (run! (fn close [[ch]] (close! ch)) (vals @(:topics h)))))))
+    (loop []
+      (when-some [v (<! source)]
+        (let [topic (topic-fn v)]
+          (when-some [[ch] (topic-of h topic)]
+            (when-not (>! ch v) (unsub-all h topic))))
+        (recur)))
+    (end h source)))
 
 (defn hub
   "Returns a hub for the values of `source`, without subscriptions."
@@ -68,4 +72,6 @@
   (argument/source "ch of pub" source)
   (check/function "topic-fn of pub" topic-fn)
   (check/function "buf-fn of pub" buf-fn)
-  (doto {:source source :topic-fn topic-fn :buf-fn buf-fn :topics (atom {}) :ended (atom false)} (run)))
+  (let [h {:source source :topic-fn topic-fn :buf-fn buf-fn :topics (atom {}) :ended (atom nil)}]
+    (port/when-ended (run h) (fn ended [port] (when-not @(:ended h) (end h port))))
+    h))

@@ -135,6 +135,12 @@ public final class Region {
         }
     }
 
+    /** Returns whether {@code thrown} is how a cancellation of this thread or its block shows. */
+    public static boolean isCancellation(Throwable thrown) {
+        Region region = Cancellable.innermost();
+        return region != null && region.isCancelled() && isInterruption(thrown);
+    }
+
     /** Returns whether {@code thrown} is an exception by which a cancelled thread or block ends. */
     public static boolean isInterruption(Throwable thrown) {
         Throwable t = thrown;

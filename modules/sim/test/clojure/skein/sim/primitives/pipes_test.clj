@@ -2,9 +2,10 @@
 (ns skein.sim.primitives.pipes-test
   "pipeline and merge, under many schedules."
   (:require
-   [clojure.test :refer [deftest is]]
+   [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan close! go go-loop]]
    [skein.async.channels :as channels]
+   [skein.async.parallel :as parallel]
    [skein.scope :as scope]
    [skein.sim :as sim]
    [skein.virtual :as virtual]))
@@ -133,6 +134,45 @@
           (>!! from 1)
           (is (= 2 (<!! to))))
         (scope/cancel! s)))))
+
+(defn- slow-inc [x]
+  (virtual/sleep 1)
+  (inc (long x)))
+
+(def ^:private operations-of-slow-inc
+  "Operation -> function that begins it on a channel, and returns its output. Each value takes 1 ms of work."
+  {"pipeline" (fn [in]
+                (let [to (chan)]
+                  (a/pipeline 2 to (map slow-inc) in)
+                  to))
+   "pipeline-async" (fn [in]
+                      (let [to (chan)]
+                        (a/pipeline-async 2 to (fn [v c] (go (>! c (slow-inc v)) (close! c))) in)
+                        to))
+   "parallel-map" (fn [in] (parallel/parallel-map {:n 2 :on-error :skip} slow-inc in))
+   "unordered" (fn [in] (parallel/parallel-map {:n 1 :ordered? false :on-error :skip} slow-inc in))
+   "map" (fn [in] (a/map slow-inc [in]))
+   "merge" (fn [in] (a/merge [(a/map slow-inc [in])]))
+   "batch" (fn [in] (channels/batch 1 (a/map slow-inc [in])))})
+
+(deftest a-cut-is-no-end
+  (doseq [[operation start] operations-of-slow-inc]
+    (testing operation
+      (sim/check o
+        (let [out (chan 1)
+              taken (a/thread
+                      (let [out (<!! out)]
+                        (loop [values []]
+                          (let [[v thrown] (try [(a/<?? out)] (catch Throwable t [nil t]))]
+                            (if (some? v) (recur (conj values v)) [(flatten values) thrown])))))]
+          (scope/scope [s]
+            (scope/in-scope s (>!! out (start (a/to-chan! [1 2 3]))))
+            (virtual/sleep (sim/pick [0 1 2 3 4]))
+            (scope/cancel! s))
+          (let [[values thrown] (<!! taken)]
+            (is (if thrown
+                  (= values (take (count values) [2 3 4]))
+                  (= [2 3 4] values)))))))))
 
 ;;;; merge
 
