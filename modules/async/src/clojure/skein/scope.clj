@@ -107,6 +107,14 @@
       (when (and (not collect?) failure?)
         (.cancel ^Region (:region (swap! state with-failure thrown))))
       (not (and collect? failure?))))
+  (cause [_ region thrown]
+    (let [{:keys [reason failures] :as state} @state]
+      (cond
+        (child-failure? state region thrown) thrown
+        (= :failure reason) (first failures)
+        (instance? CancellationException thrown) thrown
+        ;; A taker must not believe that its own thread was interrupted.
+        :else (doto (CancellationException. "Cancelled: its scope is ending, or its time is up.") (.initCause thrown)))))
   (ended [_ region value thrown read]
     (when-some [p (get-in @state [:outcomes region])]
       (deliver p (cond

@@ -71,7 +71,7 @@
         f (bound-fn* f)
         child? (Child/here)
         fail (fn fail [t]
-               (.close c ^Throwable t)
+               (.close c (if child? (Child/cause t) t))
                (when out (port/close-as! out (when child? c))))]
     (exec (fn run []
             (Hooks/makes c)

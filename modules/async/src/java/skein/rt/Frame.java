@@ -236,7 +236,8 @@ public final class Frame extends Waiter implements Runnable {
     private void fail(Throwable thrown) {
         Failures.failed(this, thrown);
         // This comes first: code that sees the end of the block may look for its exception.
-        Failure why = carriesFailure ? Failure.of(port, thrown) : Failure.told(thrown);
+        Throwable cause = cancellable == null ? thrown : cancellable.cause(thrown);
+        Failure why = carriesFailure ? Failure.of(port, cause) : Failure.told(thrown);
         boolean tell = !carriesFailure && !World.told(thrown);
         if (tell) Failures.uncaught(thrown);
         Hooks hooks = Hooks.installed;

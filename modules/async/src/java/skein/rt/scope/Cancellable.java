@@ -236,6 +236,12 @@ public final class Cancellable {
         return child == null || child.owner == null || child.owner.failed(child, thrown);
     }
 
+    /** Returns the exception for the result of the child, which has thrown: what {@link Region.Owner#cause} returns. */
+    public Throwable cause(Throwable thrown) {
+        Region child = child();
+        return child == null || child.owner == null ? thrown : child.owner.cause(child, thrown);
+    }
+
     /** Returns the outermost region. */
     private synchronized Region child() {
         Region child = top;

@@ -46,6 +46,11 @@ public final class Child implements Runnable {
         return Region.CHILD.deref() != null;
     }
 
+    /** Returns the exception for the result of the child on this thread, which has thrown; see {@link Region.Owner#cause}. */
+    public static Throwable cause(Throwable thrown) {
+        return Cancellable.current().cause(thrown);
+    }
+
     @Override
     public void run() {
         Cancellable child = region.cancellable();

@@ -38,6 +38,14 @@ public final class Region {
         }
 
         /**
+         * Returns the exception for the result of the child with this region, which has thrown. That is {@code thrown},
+         * unless the owner has cancelled the child.
+         */
+        default Throwable cause(Region region, Throwable thrown) {
+            return thrown;
+        }
+
+        /**
          * The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. Code that reads
          * the exception here calls {@code read}, if it is not null.
          */
