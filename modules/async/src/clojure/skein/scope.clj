@@ -180,13 +180,14 @@
   (let [{:keys [^Region region]} @(.-state s)]
     (when (genuine? region thrown)
       (swap! (.-state s) with-failure thrown))
+    (.joins region)
     (.cancel region)
     nil))
 
 (defn ^:no-doc closing
   "Records that the body has ended. Returns a channel that closes when all children have ended."
   [^Scope s]
-  (.shield (Cancellable/current))
+  (.joins ^Region (:region @(.-state s)))
   (when (:closed? (swap! (.-state s) (fn ends [state] (settled (assoc state :body? false)))))
     (.close ^Channel (.-done s)))
   (.-done s))
@@ -224,12 +225,11 @@
 (defn ^:no-doc conclude
   "Ends the scope after its children have ended. Returns `result` or throws; see `scope`."
   [^Scope s result]
-  (let [{:keys [^Region region ^Channel timer threads reason] :as state} @(.-state s)
-        thrown (outcome (cond-> state (late? state) (assoc :reason :deadline)))]
+  (let [{:keys [^Region region ^Channel timer threads] :as state} @(.-state s)
+        ^Throwable thrown (outcome (cond-> state (late? state) (assoc :reason :deadline)))]
     (doseq [^Thread t threads] (while (.isAlive t) (Thread/yield)))
-    (if (and thrown (= :outside reason)) (.leaveCancelled region) (.leave region))
+    (.leave region thrown)
     (when timer (.close timer)) ; it then calls back, as when it fires
-    (.unshield (Cancellable/current))
     (if thrown (throw (Failures/reached thrown)) result)))
 
 (defn- check-body
@@ -395,8 +395,7 @@
         :done)
       ;=> :done"
   [scope]
-  (run! (fn cancel [^Region region] (.cancel region))
-        (in-order (:live (swap! (.-state ^Scope (check-scope "(cancel! s)" scope)) assoc :cancelled? true)))))
+  (Region/cancelAll (in-order (:live (swap! (.-state ^Scope (check-scope "(cancel! s)" scope)) assoc :cancelled? true)))))
 
 (defn cancelled?
   "Returns whether the innermost scope body or child that runs this code has been cancelled."

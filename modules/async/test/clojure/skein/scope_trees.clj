@@ -6,26 +6,32 @@
   * nothing begins or ends twice
   * the exception that a scope throws is one of its own, and has the others suppressed
   * no cancellation arrives in a shield
+  * code that blocks is interrupted by no more than what can end it, and nothing waits for ever
+  * at the end, the thread is not interrupted, and is in no scope
 
       ./skein trees [SEEDS] [NODES]       1000 trees of 1000 nodes by default
 
-  A node is {:kind :ms :wait :shields? :fails? :cancels? :deadline-ms :children ...counters};
-  it opens a scope, starts its children in it, waits, and then may fail."
+  A node is {:kind :ms :wait :shields? :fails? :cancels? :deadline-ms :errand :children ...counters};
+  it opens a scope, starts its children in it, does its errand, waits, and then may fail."
   (:require
    [skein.arguments :as arguments]
    [skein.async :as a]
-   [skein.scope :as s])
+   [skein.scope :as s]
+   [skein.virtual :as v])
   (:import
    (java.util Random)
-   (java.util.concurrent CancellationException)
+   (java.util.concurrent CancellationException CountDownLatch)
    (java.util.concurrent.atomic AtomicInteger)
-   (skein.rt.scope Region)))
+   (skein.rt Channel)
+   (skein.rt.scope Cancellable Region VirtualFuture)))
 
 (set! *warn-on-reflection* true)
 
 ;;;; Trees
 
 (defn- chance [^Random random p] (< (.nextDouble random) (double p)))
+
+(defn- pick [^Random random xs] (nth xs (.nextInt random (count xs))))
 
 (defn- node [^Random random {:keys [failures never deadlines cancels]}]
   {:begun (AtomicInteger.) :ended (AtomicInteger.) :thrown (atom nil)
@@ -63,6 +69,36 @@
     (cond-> (assoc (attach (vec (repeatedly n #(node random rates))) parents) :kind :fork)
       calm? (assoc :calm? true)
       (not calm?) (assoc :deadline-ms 60))))
+
+;;;; Errands
+
+(defn- errand
+  "Returns what a function of a node does before the node waits: blocks, in blocks on the node's own thread, with
+  limits of time, and on other threads. `ends?`: something ends it if it waits for ever."
+  [^Random random depth ends?]
+  (let [ms (.nextInt random 4)
+        part (fn part [ends?] (errand random (dec (long depth)) ends?))]
+    (case (int (if (zero? (long depth)) 0 (.nextInt random 14)))
+      (0 1) [:wait (if (and ends? (chance random 0.5)) :never (pick random [:sleep :take :deref])) ms]
+      2 [:both (part ends?) (part ends?)]
+      (3 4 5) [:async (part ends?) (chance random 0.3) (chance random 0.5)]
+      6 [:child (part ends?)]
+      7 [:put (part ends?)]
+      8 [:timeout ms (part true)]
+      9 [:scope ms (part true)]
+      10 [:retry ms (part true)]
+      11 [(pick random [:race :any]) (part ends?) (part true)]
+      12 [(pick random [:all :run]) ms (part true)]
+      13 [:future ms (part true)])))
+
+(defn with-errands
+  "Returns `tree` with errands from `seed` in a third of its nodes."
+  [tree seed]
+  (let [random (Random. seed)]
+    (letfn [(add [node]
+              (cond-> (update node :children (partial mapv add))
+                (chance random 0.3) (assoc :errand (errand random 5 (and (not (:calm? tree)) (chance random 0.2))))))]
+      (add tree))))
 
 ;;;; Running one
 
@@ -109,6 +145,76 @@
   (reset! (:thrown node) thrown)
   (when-not (right-error? node thrown) (fault! faults node (str "threw " thrown))))
 
+(defn- interruptions
+  "Returns how many of some short waits are interrupted."
+  [n]
+  (count (filter (fn interrupted? [_] (try (Thread/sleep 0 100000) false (catch InterruptedException _ true))) (range n))))
+
+(defn- wait!
+  "Blocks. Adds a fault if it is interrupted more often than by each of the `sources` once."
+  [{:keys [faults node sources]} how ms]
+  (try
+    (case how
+      :sleep (Thread/sleep (long ms))
+      :take (a/<!! (a/timeout ms))
+      :deref (deref (promise) ms nil)
+      :never (a/<!! (a/chan)))
+    (catch InterruptedException e
+      (let [seen (inc (long (interruptions (+ 2 (long sources)))))]
+        (when (< (long sources) seen) (fault! faults node (str "interrupted " seen " times by " sources))))
+      (throw e))))
+
+(defmacro ^:private ending
+  "Evaluates the body, which a limit may end with an exception of this :skein/error."
+  [error & body]
+  `(try ~@body (catch clojure.lang.ExceptionInfo e# (when-not (= ~error (:skein/error (ex-data e#))) (throw e#)))))
+
+(defn- failing-after [ms]
+  (fn failing [] (Thread/sleep (long ms)) (throw (ex-info "meant" {:skein/error ::meant}))))
+
+(defn- await-end
+  "Waits for the latch, interrupted or not."
+  [^CountDownLatch latch]
+  (loop [interrupted? false]
+    (cond
+      (not (try (.await latch) true (catch InterruptedException _ false))) (recur true)
+      interrupted? (.interrupt (Thread/currentThread)))))
+
+(defn- run!!
+  "Does an errand. `node-thread?`: on a thread that only the node's cancellation and limits interrupt."
+  [{:keys [s sources node-thread?] :as context} [what x y z]]
+  (let [limited (update context :sources inc)
+        elsewhere (assoc context :sources 1 :node-thread? false)]
+    (case what
+      :wait (wait! context x y)
+      :both (do (run!! context x) (run!! context y))
+      :async (let [caller (Thread/currentThread)
+                   p (a/async
+                       (try
+                         (run!! context x)
+                         (catch Throwable t (when-not y (throw t))))
+                       (when z
+                         (a/<! (a/timeout 1))
+                         (when-not (identical? caller (Thread/currentThread)) ; it did park
+                           (wait! (assoc context :sources 0) :sleep 1))))]
+               (.thrown ^Channel p))
+      :child (s/async s (try (run!! (if node-thread? context limited) x) (catch Throwable _)))
+      :put (a/>!! (a/chan 1 (map (fn step [v] (run!! context x) v)) (fn handled [_])) 1)
+      :timeout (ending :skein/timeout (v/with-timeout x (run!! limited y)))
+      :scope (ending :skein/deadline-passed (s/scope [t {:deadline-ms x}] (s/fork t (a/<!! (a/chan))) (run!! limited y)))
+      :retry (ending :skein/timeout (v/retry {:attempts 2 :backoff-ms 0 :deadline-ms x} (fn [] (run!! limited y))))
+      :race (v/race (fn [] (run!! elsewhere x)) (fn [] (run!! elsewhere y)))
+      :any (v/any (fn [] (run!! elsewhere x)) (fn [] (run!! elsewhere y)))
+      :all (ending ::meant (v/all (fn [] (run!! elsewhere y)) (failing-after x)))
+      :run (ending ::meant (v/wrun! 2 (fn call [f] (f)) [(fn [] (run!! elsewhere y)) (failing-after x)]))
+      :future (let [ended (CountDownLatch. 1)
+                    f (v/future (try (run!! elsewhere y) (finally (.countDown ended))))]
+                (try
+                  (Thread/sleep (long x))
+                  (finally
+                    (future-cancel f)
+                    (when (.runner ^VirtualFuture f) (await-end ended))))))))
+
 (defn- fail! [{:keys [own]}]
   (throw (reset! own (ex-info "meant" {}))))
 
@@ -131,6 +237,8 @@
      (try
        (let [v# (s/scope [s# (select-keys node# (when (:deadline-ms node#) [:deadline-ms]))]
                   (let [handles# (~start-all faults# s# node#)]
+                    (some->> (:errand node#) (run!! {:faults faults# :node node# :s s# :sources (if (:calm? node#) 0 1)
+                                                     :node-thread? true}))
                     (case (:wait node#)
                       :none nil
                       :park (~<! (a/timeout (:ms node#)))
@@ -173,7 +281,11 @@
     (when (and calm? (not= n outcome)) (fault! faults tree (str "gave " outcome)))
     (when-not (or (number? outcome) (fault-of? outcome) (Region/isInterruption outcome))
       (fault! faults tree (str "threw " outcome)))
+    (when (Thread/interrupted) (fault! faults tree "left its thread interrupted"))
+    (when (Cancellable/innermost) (fault! faults tree "left its thread in a scope"))
     @faults))
+
+(def ^:private longest-ms 60000)
 
 (def ^:private usage "./skein trees [SEEDS [NODES]]")
 
@@ -183,7 +295,7 @@
   (let [seeds (arguments/positive usage parse-long seeds 1000) nodes (arguments/positive usage parse-long nodes 1000)
         start (System/nanoTime)]
     (dotimes [seed seeds]
-      (when-some [found (seq (faults (tree seed nodes) nodes))]
+      (when-some [found (seq (deref (future (faults (with-errands (tree seed nodes) seed) nodes)) longest-ms [["hangs"]]))]
         (println "seed" seed "has faults:")
         (run! prn (take 10 found))
         (System/exit 1))

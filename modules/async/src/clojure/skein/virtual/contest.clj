@@ -17,21 +17,21 @@
 ;; An outcome is {:index i :value x} or {:index i :error throwable}.
 
 (defn- contestant
-  "Returns a thread that adds the outcome of `f` to `outcomes`."
-  ^Thread [^LinkedBlockingQueue outcomes index f]
-  (VirtualFuture/thread
+  "Starts a thread that adds the outcome of `f` to `outcomes`. Returns its future."
+  ^VirtualFuture [^LinkedBlockingQueue outcomes index f]
+  (VirtualFuture/start
     (fn contest []
       ;; Not put, which throws on an interrupted thread.
       (.add outcomes (try {:index index :value (f)} (catch Throwable t {:index index :error t}))))))
 
 (defn- stop
-  "Interrupts the threads and waits until they have ended, interrupted or not."
-  [threads]
-  (run! (fn interrupt [^Thread t] (.interrupt t)) threads)
-  (loop [[^Thread t & more :as left] threads, interrupted? false]
+  "Cancels the futures and waits until their threads have ended, interrupted or not."
+  [futures]
+  (run! future-cancel futures)
+  (loop [[^VirtualFuture f & more :as left] futures, interrupted? false]
     (cond
-      (nil? t) (when interrupted? (.interrupt (Thread/currentThread)))
-      (try (.join t) true (catch InterruptedException _ false)) (recur more interrupted?)
+      (nil? f) (when interrupted? (.interrupt (Thread/currentThread)))
+      (try (.join (.thread f)) true (catch InterruptedException _ false)) (recur more interrupted?)
       :else (recur left true))))
 
 (defn- check-function
@@ -49,11 +49,11 @@
   [of fs decide]
   (let [outcomes (LinkedBlockingQueue.)
         fs (mapv (fn check [f] (descriptors/explaining (check-function of f))) fs)
-        threads (vec (map-indexed (partial contestant outcomes) fs))]
+        begun (volatile! [])]
     (try
-      (run! (fn start [^Thread t] (.start t)) threads)
+      (run! (fn begin [index] (vswap! begun conj (contestant outcomes index (fs index)))) (range (count fs)))
       (decide (fn next-outcome [] (.take outcomes)))
-      (finally (stop (filter (fn begun? [^Thread t] (not= Thread$State/NEW (.getState t))) threads))))))
+      (finally (stop @begun)))))
 
 (defn race
   "Returns the value of the function that ends first, or throws its exception."

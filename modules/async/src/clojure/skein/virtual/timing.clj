@@ -33,14 +33,14 @@
     (Limit. region timer fired? delay-ms)))
 
 (defn- stop-timer
-  [^Limit limit]
-  (.leave ^Region (.-region limit)) ; first: closing the timer calls back, as its firing does
+  [^Limit limit thrown]
+  (.leave ^Region (.-region limit) thrown) ; first: closing the timer calls back, as its firing does
   (.close ^Channel (.-timer limit)))
 
 (defn end
   "Ends `limit` after its body has returned `value`. Returns `value`."
   [limit value]
-  (stop-timer limit)
+  (stop-timer limit nil)
   value)
 
 (defn- failure
@@ -55,18 +55,10 @@
   "Ends `limit` after its body has thrown `thrown`. Throws :skein/timeout if the limit
   interrupted the body, else `thrown`."
   [^Limit limit thrown]
-  (throw
-    (cond
-      (not (and (.isCancelled ^Region (.-region limit)) (Region/isInterruption thrown)))
-      (do (stop-timer limit) thrown)
-
-      @(.-fired? limit)
-      (do (stop-timer limit) (failure (.-delay_ms limit) thrown))
-
-      :else ; cancelled from outside; `thrown` has delivered that
-      (do (.leaveCancelled ^Region (.-region limit))
-          (.close ^Channel (.-timer limit))
-          thrown))))
+  (let [fired? (and (.isCancelled ^Region (.-region limit)) (Region/isInterruption thrown) @(.-fired? limit))
+        thrown (if fired? (failure (.-delay_ms limit) thrown) thrown)]
+    (stop-timer limit thrown)
+    (throw thrown)))
 
 ;;;; Sleeping
 
@@ -134,7 +126,6 @@
   "Returns whether to try again after attempt `n` threw `thrown`."
   [{:keys [attempts retry?]} n thrown]
   (and (< (long n) (long attempts))
-       (not (Region/isInterruption thrown))
        (retry? thrown)))
 
 (def ^:const ^:private max-earlier
@@ -167,6 +158,7 @@
             pause (pause-ms options n)]
         (cond
           (nil? error) value
+          (Region/isInterruption error) (throw (with-earlier error earlier)) ; it has delivered a cancellation from outside
           (and deadline-ns (or (late? deadline-ns 0) (and (again? options n error) (late? deadline-ns pause))))
           (throw (with-earlier (out-of-time :skein/timeout deadline-ms n error) earlier))
           (not (again? options n error)) (throw (with-earlier error earlier))

@@ -74,7 +74,7 @@ public final class Frame extends Waiter implements Runnable {
     public Object async() {
         Runner r = prepare();
         carriesFailure = true;
-        if (r == null) r = Runner.inline();
+        if (r == null) r = Runner.here();
         Channel result = port;
         if (r.depth >= MAX_INLINE) {
             r.ready(this);
@@ -82,18 +82,27 @@ public final class Frame extends Waiter implements Runnable {
         }
         Object caller = bindings;
         Object installed = r.installed;
-        Cancellable outer = cancellable == null ? null : Cancellable.of(r);
-        if (outer != null) outer.shield(); // an interrupt of this thread is now for the child
+        Cancellable ofCaller = Cancellable.of(r);
         r.depth++;
         try {
-            runOn(r);
+            if (ofCaller == null && r.lender() == null) runOn(r);
+            else runLent(r, ofCaller);
         } finally {
             r.depth--;
-            if (outer != null) outer.unshield();
+            if (r.interrupted) r.interruptAgain();
             r.installed = installed;
             if (Var.getThreadBindingFrame() != caller) Var.resetThreadBindingFrame(caller);
         }
         return result;
+    }
+
+    private void runLent(Runner r, Cancellable ofCaller) {
+        int interrupts = Cancellable.lend(r, ofCaller, cancellable);
+        try {
+            runOn(r);
+        } finally {
+            Cancellable.regain(r, ofCaller, interrupts);
+        }
     }
 
     /** Like {@link #go}, for the child with this region; its port holds the exception. */
@@ -130,7 +139,7 @@ public final class Frame extends Waiter implements Runnable {
     @Override
     public void run() {
         Runner r = Runner.current();
-        if (r == null) r = Runner.inline();
+        if (r == null) r = Runner.here();
         Object outer = Var.getThreadBindingFrame();
         Object installed = r.installed;
         r.installed = outer;
@@ -234,6 +243,11 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     private void fail(Throwable thrown) {
+        // An interrupt that the caller's thread got for other reasons than the block's own cancellation is for the
+        // caller.
+        boolean forCaller = runner.depth > 0
+                && (cancellable == null || !cancellable.isCancelled())
+                && Cancellable.isInterruptHere(thrown);
         Failures.failed(this, thrown);
         // This comes first: code that sees the end of the block may look for its exception.
         Throwable cause = cancellable == null ? thrown : cancellable.cause(thrown);
@@ -246,8 +260,9 @@ public final class Frame extends Waiter implements Runnable {
         port.closeFor(why);
         Result.ended(port, null, thrown); // before the handler, which may take long
         if (tell) Scheduler.tellHandler(thrown);
+        if (forCaller) runner.interrupted = true;
+        if (forCaller || scopeThrows) port.thrown(); // marks it as observed
         if (cancellable != null) {
-            if (scopeThrows) port.thrown(); // marks it as observed
             cancellable.ended(null, thrown, port::thrown);
         }
     }

@@ -2,6 +2,7 @@
 package skein.rt;
 
 import skein.rt.schedule.Scheduler;
+import skein.rt.scope.Cancellable;
 
 /**
  * The object that a thread uses to run blocks. It has the current block, and puts blocks that become ready into a queue. A
@@ -12,6 +13,10 @@ public abstract class Runner {
 
     Frame frame; // the block that runs on this thread now, or null; used only by this thread
     int depth; // how many async blocks run inside one another on this thread
+    boolean interrupted; // an async block that has run inline has noticed an interrupt of this thread; for its caller
+    private Cancellable own; // of the thread's code outside of blocks, or null
+    private Cancellable
+            lender; // of the code that has lent this thread to the block that runs, or beneath that; or null
     protected Object
             installed; // the Var binding frame that is on the thread between two steps, or null if that is not known
 
@@ -36,10 +41,10 @@ public abstract class Runner {
         CURRENT.remove();
     }
 
-    /** Makes a runner for the current thread, which serves no worker. */
-    static Runner inline() {
-        Runner r = new Inline();
-        r.enter();
+    /** Returns the runner of this thread. Makes one if there is none. */
+    public static Runner here() {
+        Runner r = CURRENT.get();
+        if (r == null) (r = new Inline()).enter();
         return r;
     }
 
@@ -47,6 +52,16 @@ public abstract class Runner {
     public static void beforeBlocking() {
         Runner r = CURRENT.get();
         if (r != null) r.blocking();
+    }
+
+    /** Returns the cancellable of the thread's code outside of blocks, or null. */
+    public final Cancellable own() {
+        return own;
+    }
+
+    /** Sets the cancellable of the thread's code outside of blocks. Called by this thread. */
+    public final void own(Cancellable c) {
+        own = c;
     }
 
     /** Arranges for {@code frame} to be run soon. */
@@ -68,6 +83,21 @@ public abstract class Runner {
     /** The block that runs on this thread now, or null. */
     public final Frame frame() {
         return frame;
+    }
+
+    /** The innermost cancellable whose code has lent this thread to the block that runs on it, see {@link Cancellable#lend}; or null. */
+    public final Cancellable lender() {
+        return lender;
+    }
+
+    void interruptAgain() {
+        interrupted = false;
+        Thread.currentThread().interrupt();
+    }
+
+    /** Sets the lender. Called by this thread. */
+    public final void lender(Cancellable c) {
+        lender = c;
     }
 
     /** The runner of a user's thread on which an async block was started. */

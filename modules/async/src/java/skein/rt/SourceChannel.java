@@ -6,6 +6,7 @@ import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.concurrent.ConcurrentHashMap;
+import skein.rt.scope.Cancellable;
 
 /**
  * The channel of a source of one result, such as a future. Takes wait here, get the result, and can be withdrawn. An
@@ -91,6 +92,7 @@ public final class SourceChannel extends Channel {
             start.invoke(channel);
         } catch (Throwable t) { // those that found the channel meanwhile must not wait for ever
             channel.settle(null, t);
+            Cancellable.restoreInterrupt(t);
         }
         return channel;
     }

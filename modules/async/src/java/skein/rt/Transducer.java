@@ -5,6 +5,7 @@ import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.RT;
 import skein.rt.schedule.Scheduler;
+import skein.rt.scope.Cancellable;
 
 /**
  * What a channel's values pass before the buffer, and where its errors go. The transducer and the handler run under the
@@ -111,6 +112,7 @@ public final class Transducer extends Lock {
         try {
             Object instead = exceptionHandler.invoke(thrown);
             if (instead != null) b.add(instead);
+            Cancellable.restoreInterrupt(thrown);
         } catch (Throwable t) {
             Scheduler.uncaught(t);
         }

@@ -97,6 +97,7 @@ public abstract class World {
     public static final class Stepper extends Runner {
         private final World world;
         private Object noBindings; // the Var binding frame of the thread
+        private Runner outside; // the thread's runner before, or null
 
         public Stepper(World world) {
             this.world = world;
@@ -105,12 +106,14 @@ public abstract class World {
         /** Makes the current thread a thread of the world. */
         public void begin() {
             noBindings = installed = Var.getThreadBindingFrame();
+            outside = Runner.current();
             enter();
         }
 
         /** Undoes {@link #begin}. */
         public void end() {
-            Runner.leave();
+            if (outside == null) Runner.leave();
+            else outside.enter();
             Var.resetThreadBindingFrame(noBindings);
         }
 

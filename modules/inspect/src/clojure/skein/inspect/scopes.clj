@@ -22,9 +22,10 @@
   (ChannelNames/id (:done scope)))
 
 (defn in-region?
-  "Returns whether a scope could cancel the block or thread of `cancellable`, which may be nil."
+  "Returns whether a scope or a timeout could cancel the block or thread of `cancellable`, which may be nil."
   [^Cancellable cancellable]
-  (boolean (some-> cancellable .regions seq)))
+  (boolean (some (fn of-others? [^Region region] (or (.owner region) (zero? (.number region)))) ; not the region of a future
+                 (some-> cancellable .regions))))
 
 (defn innermost
   "Returns the number of the innermost scope, or nil."

@@ -112,6 +112,7 @@
   (threads/exec (bound-fn work [] (loop []
                                     (when-some [job (port/<!! jobs)]
                                       (do-job job)
+                                      (Thread/interrupted) ; it was for this job, not for the next
                                       (when-not (cancelled?) (recur)))))
                 (fn unbegun [_]) ; the scope ends the whole pipeline
                 workload))

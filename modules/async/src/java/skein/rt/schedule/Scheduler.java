@@ -4,6 +4,7 @@ package skein.rt.schedule;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import skein.rt.World;
+import skein.rt.scope.Cancellable;
 import skein.rt.watch.Failures;
 
 /** Runs frames and callbacks on the workers, and hires threads for vacant workers. */
@@ -151,11 +152,16 @@ public final class Scheduler {
         return false;
     }
 
-    /** Keeps an exception that no code can catch, and gives it to the thread's uncaught-exception handler. */
+    /**
+     * Keeps an exception that code on this thread has thrown and no code can catch, and gives it to the thread's
+     * uncaught-exception handler. If an interrupt was the cause, the thread stays interrupted.
+     */
     public static void uncaught(Throwable thrown) {
-        if (World.told(thrown)) return;
-        Failures.uncaught(thrown);
-        tellHandler(thrown);
+        if (!World.told(thrown)) {
+            Failures.uncaught(thrown);
+            tellHandler(thrown);
+        }
+        Cancellable.restoreInterrupt(thrown);
     }
 
     /** Gives {@code thrown} to the handler, without keeping it as {@link #uncaught} does. */
@@ -166,6 +172,7 @@ public final class Scheduler {
         } catch (Throwable ignored) {
             // As in the JVM, an exception of a handler is ignored: it must not end the thread of a worker or of the
             // timers.
+            Cancellable.restoreInterrupt(ignored);
         }
     }
 

@@ -5,9 +5,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 import skein.rt.Frame;
 import skein.rt.Runner;
+import skein.rt.watch.Failures;
 
 /**
  * The state of a thread or block that can be cancelled: a stack of {@link Region}s. A frame without regions has no
@@ -30,11 +33,15 @@ public final class Cancellable {
      *   S3  The thread is interrupted only while it runs the block or function. An interrupt that was not noticed is cleared
      *       when the region is left or the step ends.
      *   S4  A block or function that was cancelled before it began is not run.
+     *   S5  Code lends its thread to a block that it starts there, until the block parks or ends. A cancellation of the code
+     *       then interrupts the block, which holds the code up, and the thread again when the block has returned it. It
+     *       waits for that while the block is shielded, or is a child that is cancelled too and so interrupted anyway.
      *
      * Lock order: channels, then this monitor. Waits are withdrawn, and owners are called, outside of both.
      */
 
-    private static final ThreadLocal<Cancellable> OF_THREAD = new ThreadLocal<>();
+    /** In place of a count of interrupts: the thread has one that was not noticed. */
+    private static final int UNNOTICED = -1;
 
     // All of these are guarded by this.
     private Frame frame; // null: a thread
@@ -43,8 +50,15 @@ public final class Cancellable {
     private Region top;
     private Region interruptedFor; // its thread was interrupted for this region, and has not noticed yet
     private boolean begun;
-    private int shields;
+    private volatile int shields; // volatile: read by those who cancel the code that lends its thread to the block
+    private int interrupts; // how many its thread has got for its regions
     private Cancellable outside; // of a child on a thread: the thread's cancellable before, as in a pool
+
+    private Region child; // of a child; written before other threads see it
+    private Cancellable
+            beneath; // while it lends its thread: the one that lends it the thread, or null; for this thread only
+    private volatile Cancellable
+            above; // while it lends its thread: that of the block, or null; volatile: read by cancellers
 
     private Cancellable(Frame frame, Thread thread) {
         this.frame = frame;
@@ -59,22 +73,25 @@ public final class Cancellable {
 
     /** Returns the cancellable of the block that runs on this thread, otherwise that of the thread. */
     public static Cancellable current() {
-        Runner runner = Runner.current();
-        Frame frame = runner == null ? null : runner.frame();
+        Runner runner = Runner.here();
+        Frame frame = runner.frame();
         if (frame != null) {
-            if (frame.cancellable() == null) frame.cancellable(new Cancellable(frame, Thread.currentThread()));
+            if (frame.cancellable() == null) {
+                Cancellable made = new Cancellable(frame, Thread.currentThread());
+                frame.cancellable(made);
+                if (runner.lender() != null) runner.lender().above = made;
+            }
             return frame.cancellable();
         }
-        Cancellable mine = OF_THREAD.get();
-        if (mine == null) OF_THREAD.set(mine = new Cancellable(null, Thread.currentThread()));
-        return mine;
+        if (runner.own() == null) runner.own(new Cancellable(null, Thread.currentThread()));
+        return runner.own();
     }
 
     /** Returns the cancellable of the block that {@code runner} runs on this thread, otherwise that of the thread, or null. */
     public static Cancellable of(Runner runner) {
-        return runner == null || runner.frame() == null
-                ? OF_THREAD.get()
-                : runner.frame().cancellable();
+        if (runner == null) return null;
+        Frame frame = runner.frame();
+        return frame == null ? runner.own() : frame.cancellable();
     }
 
     /** Returns the innermost region that this thread or its block is in, or null. */
@@ -89,37 +106,61 @@ public final class Cancellable {
 
     // Regions
 
-    /** Enters {@code region}. It is cancelled too if an interrupt for the region around it has not been noticed. */
+    /** Enters {@code region}. It is cancelled too if a cancellation of the region around it has not been noticed. */
     synchronized void push(Region region) {
+        if (!begun) child = region;
         Region outer = top;
         region.outer = outer;
         region.shields = shields;
         top = region;
-        if (outer == null || interruptedFor != outer) return;
-        interruptedFor = null;
-        if (!Thread.currentThread().isInterrupted()) return;
+        if (outer == null || !outer.requested || shields > outer.shields || noticed(outer)) {
+            region.interruptsBeneath = noticedFrom(lenderHere());
+            return;
+        }
+        region.interruptsBeneath = outer.interruptsBeneath;
         outer.delivered = false;
         region.requested = true;
         region.requestedAt = outer.requestedAt;
-        region.delivered = true;
-        interruptedFor = region;
+        deliver();
     }
 
-    /** Ends {@code region}, and those inside it, and clears its interrupt if that was not noticed. */
-    synchronized void pop(Region region, boolean tellsOuter) {
+    private boolean noticed(Region region) {
+        return region.delivered
+                && (interruptedFor != region || !Thread.currentThread().isInterrupted());
+    }
+
+    /**
+     * Ends {@code region}, and those inside it, and clears its interrupt if that was not noticed.
+     *
+     * @param thrown leaves the region, or null. If it is an interruption, it also delivers a cancellation of the outer region
+     */
+    synchronized void pop(Region region, Throwable thrown) {
         while (top != null && !region.left) {
             top.left = true;
             if (interruptedFor == top) takeInterrupt();
             top = top.outer;
         }
-        if (tellsOuter && top != null && top.requested) top.delivered = true;
+        boolean interrupts = Region.isInterruption(thrown);
+        if (interrupts && top != null && top.requested) top.delivered = true;
         deliver();
         detach();
+        // What was taken for an interrupt of this region, and goes no further, may have been one for code beneath.
+        Cancellable lender = lenderHere();
+        if (lender != null && region.requested && !interrupts && interruptsFrom(lender) != region.interruptsBeneath)
+            Thread.currentThread().interrupt();
     }
 
-    /** Removes the cancellable of a block that is in no region any more. */
+    /** The scope whose body this is waits for its children. They are cancelled with it, so the wait is not interrupted. */
+    synchronized void joins(Region region) {
+        if (interruptedFor == region) takeInterrupt();
+        region.delivered = true;
+    }
+
+    /** Removes the cancellable of a block or thread that is in no region any more. */
     private void detach() {
-        if (top == null && shields == 0 && frame != null) frame.cancellable(null);
+        if (top != null || shields > 0) return;
+        if (frame != null) frame.cancellable(null);
+        else Runner.here().own(outside);
     }
 
     private boolean takeInterrupt() {
@@ -128,36 +169,55 @@ public final class Cancellable {
     }
 
     /** Delays cancellations until {@link #unshield} has been called as often. */
-    public synchronized void shield() {
+    public void shield() {
+        synchronized (this) {
+            shields++;
+            takeBack();
+        }
+        for (Cancellable c = lenderHere(); c != null; c = c.beneath) c.takeBack();
+    }
+
+    private synchronized void takeBack() {
         Region region = interruptedFor;
         if (region != null && takeInterrupt()) region.delivered = false;
-        shields++;
     }
 
     /** Undoes {@link #shield}. */
-    public synchronized void unshield() {
-        shields--;
-        deliver();
-        detach();
+    public void unshield() {
+        synchronized (this) {
+            shields--;
+            deliver();
+            detach();
+        }
+        for (Cancellable c = lenderHere(); c != null; c = c.beneath) c.deliverHere();
     }
 
     /**
      * Marks {@code region} cancelled, and adds to {@code inner} the regions inside it that are cancelled with it: all but
      * those entered behind a shield. Returns false if it is cancelled already, or has ended.
      */
-    boolean cancel(Region region, Collection<Region> inner) {
-        BooleanSupplier withdrawn;
-        synchronized (this) {
-            if (region.requested || region.left) return false;
-            region.requested = true;
-            region.requestedAt = System.nanoTime();
-            for (Region r = top; r != null && r != region; r = r.outer) {
-                if (r.shields == region.shields) inner.add(r);
-            }
-            withdrawn = deliver();
+    synchronized boolean request(Region region, Collection<Region> inner) {
+        if (region.requested || region.left) return false;
+        region.requested = true;
+        region.requestedAt = System.nanoTime();
+        for (Region r = top; r != null && r != region; r = r.outer) {
+            if (r.shields == region.shields) inner.add(r);
         }
-        if (withdrawn != null && withdrawn.getAsBoolean()) resumeCancelled();
         return true;
+    }
+
+    /** Delivers what has been requested. */
+    void deliverRequested() {
+        BooleanSupplier withdraw;
+        synchronized (this) {
+            withdraw = deliver();
+        }
+        if (withdraw != null && withdraw.getAsBoolean()) resumeCancelled();
+    }
+
+    /** Like {@link #deliverRequested}, on the thread that runs its code or to which its code has lent it. */
+    private synchronized void deliverHere() {
+        deliver();
     }
 
     /** Called under the monitor. Returns a wait for the caller to withdraw outside of the monitor, or null. */
@@ -165,10 +225,18 @@ public final class Cancellable {
         Region region = top;
         if (region == null || !region.requested || region.delivered || shields > region.shields) return null;
         if (thread == null) return wait;
+        if (isHeldBack()) return null;
         region.delivered = true;
         interruptedFor = region;
+        interrupts++;
         thread.interrupt();
         return null;
+    }
+
+    /** Returns whether an interrupt must wait until a block has returned the thread. */
+    private boolean isHeldBack() {
+        for (Cancellable c = above; c != null; c = c.above) if (c.shields > 0 || c.isCancelled()) return true;
+        return false;
     }
 
     /** Withdraws the operation of the parked block. Returns false if it does not wait. */
@@ -209,8 +277,9 @@ public final class Cancellable {
         wait = null;
         thread = Thread.currentThread();
         if (frame == null) {
-            outside = OF_THREAD.get();
-            OF_THREAD.set(this);
+            Runner runner = Runner.here();
+            outside = runner.own();
+            runner.own(this);
         }
         if (!begun) {
             begun = true;
@@ -226,32 +295,120 @@ public final class Cancellable {
         if (interruptedFor != null) takeInterrupt();
         thread = null;
         if (frame != null) return;
-        if (outside == null) OF_THREAD.remove();
-        else OF_THREAD.set(outside);
+        Runner.here().own(outside);
+    }
+
+    // Lending the thread
+
+    /**
+     * Code lends this thread to a block. Returns a number for {@link #regain}.
+     *
+     * @param caller the cancellable of the code, or null
+     * @param block the cancellable of the block, or null
+     */
+    public static int lend(Runner runner, Cancellable caller, Cancellable block) {
+        if (caller != null) {
+            caller.beneath = runner.lender();
+            runner.lender(caller);
+        }
+        Cancellable lender = runner.lender();
+        if (lender == null) return 0;
+        if (block != null) lender.above = block;
+        return noticedFrom(lender);
+    }
+
+    /** The block has returned the thread. Interrupts it again for the code that has lent it, whatever the block has noticed. */
+    public static void regain(Runner runner, Cancellable caller, int before) {
+        Cancellable lender = runner.lender();
+        if (lender == null) return;
+        if (lender.above != null) {
+            lender.above = null;
+            for (Cancellable c = lender; c != null; c = c.beneath) c.deliverHere();
+        }
+        if (interruptsFrom(lender) != before) Thread.currentThread().interrupt();
+        if (caller == null) return;
+        runner.lender(caller.beneath);
+        caller.beneath = null;
+    }
+
+    /** Like {@link #interruptsFrom}, but {@link #UNNOTICED} if one has not been noticed. */
+    private static int noticedFrom(Cancellable lender) {
+        int n = interruptsFrom(lender);
+        return Thread.currentThread().isInterrupted() ? UNNOTICED : n;
+    }
+
+    /** Returns how many interrupts the thread has got for {@code lender} and those beneath it. */
+    private static int interruptsFrom(Cancellable lender) {
+        int n = 0;
+        for (Cancellable c = lender; c != null; c = c.beneath) n += c.interrupts();
+        return n;
+    }
+
+    /** Called by the thread. A canceller may just be about to interrupt it, but not before it has marked the top region. */
+    private int interrupts() {
+        if (top == null || !top.requested) return interrupts;
+        synchronized (this) {
+            return interrupts;
+        }
+    }
+
+    /** Returns the innermost cancellable whose code has lent this thread to the block that runs on it, or null. */
+    private static Cancellable lenderHere() {
+        Runner runner = Runner.current();
+        return runner == null ? null : runner.lender();
+    }
+
+    /**
+     * Code of others, such as a callback or a transducer, has thrown on this thread, and the code that called it will not get
+     * the exception. If that delivered a cancellation or an interrupt to the code, interrupts the thread again.
+     */
+    public static void restoreInterrupt(Throwable thrown) {
+        Cancellable mine = of(Runner.current());
+        if (mine != null && Region.isInterruption(thrown) && mine.deliverAgain()) return;
+        if (isInterruptHere(thrown)) Thread.currentThread().interrupt();
+    }
+
+    private synchronized boolean deliverAgain() {
+        if (top == null || !top.requested) return false;
+        top.delivered = false;
+        deliver();
+        return true;
+    }
+
+    /**
+     * Returns whether code that this thread ran has thrown {@code thrown} because the thread was interrupted, and not because
+     * the code has taken the exception of another thread or block.
+     */
+    public static boolean isInterruptHere(Throwable thrown) {
+        Throwable t = thrown;
+        for (int i = 0; t != null && i < Region.MAX_CAUSES; i++) {
+            if (t instanceof ExecutionException || t instanceof CompletionException || Failures.wasRethrown(t))
+                return false;
+            if (Region.isInterrupt(t)) return true;
+            t = t.getCause();
+        }
+        return false;
+    }
+
+    // The end of a child
+
+    /** Returns whether this is of a child that has been cancelled. */
+    public boolean isCancelled() {
+        return child != null && child.requested;
     }
 
     /** Tells the owner that the child has thrown. Returns what {@link Region.Owner#failed} returns. */
     public boolean failed(Throwable thrown) {
-        Region child = child();
         return child == null || child.owner == null || child.owner.failed(child, thrown);
     }
 
     /** Returns the exception for the result of the child, which has thrown: what {@link Region.Owner#cause} returns. */
     public Throwable cause(Throwable thrown) {
-        Region child = child();
         return child == null || child.owner == null ? thrown : child.owner.cause(child, thrown);
-    }
-
-    /** Returns the outermost region. */
-    private synchronized Region child() {
-        Region child = top;
-        while (child != null && child.outer != null) child = child.outer;
-        return child;
     }
 
     /** The child has ended, and its result is delivered. */
     public void ended(Object value, Throwable thrown, Runnable read) {
-        Region child = child();
         synchronized (this) {
             for (Region r = top; r != null; r = r.outer) r.left = true;
             top = null;

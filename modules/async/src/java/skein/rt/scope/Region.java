@@ -8,8 +8,9 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileLockInterruptionException;
-import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
 import skein.rt.Frame;
@@ -58,7 +59,7 @@ public final class Region {
      */
     public static final Var CHILD = Var.create(null).setDynamic();
 
-    private static final int MAX_CAUSES = 20;
+    static final int MAX_CAUSES = 20;
 
     private static final AtomicLong CHILDREN = new AtomicLong();
 
@@ -72,6 +73,7 @@ public final class Region {
     long requestedAt; // on the JVM's clock
     boolean delivered;
     boolean left;
+    int interruptsBeneath; // how many the thread had got, when it was entered, for code that had lent it the thread
 
     private Region(Cancellable cancellable, Owner owner, long number) {
         this.cancellable = cancellable;
@@ -98,12 +100,17 @@ public final class Region {
 
     /** Ends the region, on the thread or block that entered it. */
     public void leave() {
-        cancellable.pop(this, false);
+        leave(null);
     }
 
-    /** Like {@link #leave}, for an exception that also delivers a cancellation of the region around it. */
-    public void leaveCancelled() {
-        cancellable.pop(this, true);
+    /** Ends the region with an exception, which delivers a cancellation of the region around it if it is an interruption. */
+    public void leave(Throwable thrown) {
+        cancellable.pop(this, thrown);
+    }
+
+    /** The scope whose body this is waits for its children from now on. A cancellation reaches them, but not the wait. */
+    public void joins() {
+        cancellable.joins(this);
     }
 
     /** Returns the cancellable of the thread or block that the region belongs to. */
@@ -123,12 +130,19 @@ public final class Region {
 
     /** Cancels the region, the regions inside it, and those that owners add. Any thread may call it. A second call does nothing. */
     public void cancel() {
+        cancelAll(List.of(this));
+    }
+
+    /** Cancels the regions together, as {@link #cancel} does. */
+    public static void cancelAll(Collection<Region> regions) {
         // With a list, not by recursion: a tree of scopes may be deeper than the stack.
-        ArrayDeque<Region> todo = new ArrayDeque<>();
-        todo.add(this);
-        for (Region region; (region = todo.poll()) != null; ) {
-            if (region.cancellable.cancel(region, todo) && region.owner != null) region.owner.cancelled(region, todo);
+        List<Region> all = new ArrayList<>(regions);
+        for (int i = 0; i < all.size(); i++) {
+            Region region = all.get(i);
+            if (region.cancellable.request(region, all) && region.owner != null) region.owner.cancelled(region, all);
         }
+        // After all requests, so that a thread that runs a child of its own code is interrupted once.
+        for (Region region : all) region.cancellable.deliverRequested();
     }
 
     /** Returns whether it has been cancelled. */
@@ -153,16 +167,18 @@ public final class Region {
     public static boolean isInterruption(Throwable thrown) {
         Throwable t = thrown;
         for (int i = 0; t != null && i < MAX_CAUSES; i++) {
-            if (t instanceof InterruptedException
-                    || t instanceof CancellationException
-                    || t instanceof ClosedByInterruptException
-                    || t instanceof FileLockInterruptionException
-                    || t instanceof InterruptedIOException && !(t instanceof SocketTimeoutException)
-                    || t instanceof SocketException && "Closed by interrupt".equals(t.getMessage())) {
-                return true;
-            }
+            if (t instanceof CancellationException || isInterrupt(t)) return true;
             t = t.getCause();
         }
         return false;
+    }
+
+    /** Returns whether {@code t} itself, not its cause, is an exception by which an interrupt ends a blocking call. */
+    static boolean isInterrupt(Throwable t) {
+        return t instanceof InterruptedException
+                || t instanceof ClosedByInterruptException
+                || t instanceof FileLockInterruptionException
+                || t instanceof InterruptedIOException && !(t instanceof SocketTimeoutException)
+                || t instanceof SocketException && "Closed by interrupt".equals(t.getMessage());
     }
 }

@@ -29,13 +29,19 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
 
     private IFn function; // written before the thread starts, afterwards by that thread only
     private Object bindings; // likewise; a Var binding frame
-    private Thread runner; // guarded by this; the thread while it calls the function
+    final Region region; // of the call
+    private Thread thread; // or null on an executor; written before the future is returned
     private volatile Failure failure; // written before the future completes
     private volatile boolean hasStage; // written before a stage is added
 
     /** Makes a future that {@link #run} completes, on any thread, with this thread's bindings. */
     public VirtualFuture(IFn function) {
+        this(function, Region.child(null));
+    }
+
+    VirtualFuture(IFn function, Region region) {
         this.function = function;
+        this.region = region;
         this.bindings = Var.cloneThreadBindingFrame();
     }
 
@@ -46,10 +52,14 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         return future;
     }
 
-    final Thread start() {
+    final void start() {
         World.allowsThreads();
-        Thread thread = THREADS.newThread(this);
+        thread = THREADS.newThread(this);
         thread.start();
+    }
+
+    /** Returns the virtual thread that was started for it, which ends soon after the call, or null. */
+    public final Thread thread() {
         return thread;
     }
 
@@ -70,16 +80,22 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         Object mine = bindings;
         function = null;
         bindings = null;
-        if (!enter()) return;
+        Cancellable child = region.cancellable();
+        if (!child.enter()) super.cancel(false);
+        else if (!isDone()) call(f, mine);
+        child.exit();
+    }
+
+    private void call(IFn f, Object mine) {
         Object outer = Var.getThreadBindingFrame();
         Var.resetThreadBindingFrame(mine);
         try {
             finish(f.invoke());
         } catch (Throwable t) { // an exception of the function is the future's result
             fail(t);
+            if (!region.isCancelled()) Cancellable.restoreInterrupt(t); // for the owner of the thread, such as a pool
         } finally {
             Var.resetThreadBindingFrame(outer);
-            leave();
         }
     }
 
@@ -90,20 +106,8 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
     }
 
     /** Returns the thread that calls the function now, or null. */
-    public final synchronized Thread runner() {
-        return runner;
-    }
-
-    private synchronized boolean enter() {
-        if (isDone()) return false;
-        runner = Thread.currentThread();
-        return true;
-    }
-
-    /** Clears a late interrupt, which was for the function and not for the thread's next work. */
-    private synchronized void leave() {
-        runner = null;
-        if (isCancelled()) Thread.interrupted();
+    public final Thread runner() {
+        return (Thread) region.cancellable().party();
     }
 
     boolean finish(Object value) {
@@ -122,16 +126,12 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         }
     }
 
-    /** Cancels the future, and interrupts the thread if {@code mayInterrupt}. */
+    /** Cancels the future, and the call if {@code mayInterrupt}. */
     @Override
     public boolean cancel(boolean mayInterrupt) {
         boolean cancelled = super.cancel(mayInterrupt);
-        if (cancelled && mayInterrupt) interrupt();
+        if (cancelled && mayInterrupt) region.cancel();
         return cancelled;
-    }
-
-    private synchronized void interrupt() {
-        if (runner != null) runner.interrupt();
     }
 
     final void observe() {

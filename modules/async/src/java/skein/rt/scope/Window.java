@@ -50,12 +50,15 @@ public final class Window extends Lock {
 
     /** A thread of the window's. */
     private final class Server implements Runnable {
-        Thread thread;
+        final Region region = Region.child(null);
+        final Thread thread = THREADS.newThread(this);
 
         @Override
         public void run() {
             Var.resetThreadBindingFrame(bindings);
+            region.cancellable().enter();
             for (Cells.Cell cell; (cell = begin(this)) != null; ) serve(cell);
+            region.cancellable().exit();
         }
     }
 
@@ -247,7 +250,7 @@ public final class Window extends Lock {
             unlock();
         }
         LockSupport.unpark(wake);
-        for (Server server : interrupted) server.thread.interrupt();
+        for (Server server : interrupted) server.region.cancel();
     }
 
     // The methods from here to close() are called under the lock.
@@ -288,7 +291,6 @@ public final class Window extends Lock {
         if (servers.size() > cells.calls() || servers.size() >= n) return null;
         if (input == null ? closed || cells.offered() == 0 : !hasRoom()) return null;
         Server server = new Server();
-        server.thread = THREADS.newThread(server);
         servers.add(server);
         return server;
     }
@@ -419,7 +421,7 @@ public final class Window extends Lock {
         } finally {
             unlock();
         }
-        for (Server server : interrupted) server.thread.interrupt();
+        for (Server server : interrupted) server.region.cancel();
         boolean flag = false;
         for (; ; ) {
             boolean ended;

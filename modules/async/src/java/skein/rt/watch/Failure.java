@@ -100,6 +100,6 @@ public final class Failure implements Runnable {
     private void report() {
         if (!observed) Failures.uncaught(thrown); // first, so that code finds it in Failures.last() or in kept()
         // The cleaner's thread may still run while the JVM ends. Only the thread that removes the failure reports it.
-        if (Reports.WITH_CARRIERS.remove(this) && !observed) Scheduler.uncaught(thrown);
+        if (Reports.WITH_CARRIERS.remove(this) && !observed) Scheduler.tellHandler(thrown);
     }
 }

@@ -13,6 +13,7 @@ import skein.rt.Channel;
 import skein.rt.Frame;
 import skein.rt.Waiter;
 import skein.rt.World;
+import skein.rt.scope.Region;
 
 /**
  * Records of blocks that failed: the last exceptions that no code has taken, and the blocks that got nil because of one. It
@@ -33,6 +34,8 @@ public final class Failures {
     private static final Map<Frame, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Throwable, String> BECAUSE = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Set<Throwable> UNCAUGHT =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    private static final Set<Throwable> RETHROWN =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     private static boolean any; // a hint: set before a failure closes the first port, read by takers of nil
 
@@ -150,7 +153,13 @@ public final class Failures {
             LAST.removeIf(u -> u.thrown == thrown);
         }
         World.rethrows(thrown);
+        if (Region.isInterruption(thrown)) RETHROWN.add(thrown);
         return thrown;
+    }
+
+    /** Returns whether {@code thrown} is an interruption with which {@link #rethrown} has been called. */
+    public static boolean wasRethrown(Throwable thrown) {
+        return RETHROWN.contains(thrown);
     }
 
     /** Returns the last exceptions that no code has taken, oldest first. */

@@ -39,9 +39,11 @@ public final class Reach {
             "java.util.concurrent.locks.AbstractQueuedSynchronizer$Node.waiter",
             "java.util.concurrent.CompletableFuture$Signaller.thread",
             "skein.rt.ThreadWaiter.thread",
-            // The thread that runs blocks. Only that thread uses the field, and other threads interrupt it only to
+            // The thread that runs blocks. Only that thread uses these fields, and other threads interrupt it only to
             // cancel.
             "skein.rt.Runner.frame",
+            "skein.rt.Runner.lender",
+            "skein.rt.Runner.own",
             "skein.rt.schedule.Detached.thread",
             "skein.rt.schedule.WorkerRunner.thread",
             // Weak maps from waiters, for reports alone.
