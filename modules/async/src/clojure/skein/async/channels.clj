@@ -234,6 +234,8 @@
           (nil? value) (throw (NilPut/refused))
           (= :block policy) (impl/put! ch value handler)
           (commit handler) (impl/box (accept ch policy value dropped))))
+      impl/Front
+      (behind [_] ch)
       impl/Channel
       (close! [_] (a/close! ch))
       (closed? [_] (impl/closed? ch)))))

@@ -70,6 +70,11 @@
   [port]
   ((Late/var `impl/close!) port))
 
+(defn behind
+  "See skein.impl.protocols/behind."
+  [port]
+  ((Late/var `impl/behind) port))
+
 (defn failure
   "See skein.impl.protocols/failure."
   [port]

@@ -96,9 +96,10 @@
 (defn close-as!
   "Closes `to`, with the exception of `from` if that has failed."
   [to from]
-  (if (and (failed? from) (instance? Channel to))
-    (.closeAs ^Channel to from)
-    (close! to)))
+  (cond
+    (not (failed? from)) (close! to)
+    (instance? Channel to) (.closeAs ^Channel to from)
+    :else (if-some [port (late/behind to)] (recur port from) (close! to))))
 
 (defn when-ended
   "Calls `(f port)` when the block of `port` has ended, before its scope ends. That is now if it has ended

@@ -36,6 +36,14 @@
   (close! [port] "Closes the port. Does nothing if it is closed.")
   (closed? [port] "Returns whether the port has been closed."))
 
+(defprotocol-once Front
+  "A port in front of another, such as a gate."
+  (behind [port] "Returns the port that closes when this one is closed, or nil if this is no such port."))
+
+(extend-protocol Front
+  Object
+  (behind [_] nil))
+
 (defprotocol-once Failing
   "Something that may end with an exception."
   (failure [port] "Returns the exception with which the port was closed, or nil if there was none or it is no port."))

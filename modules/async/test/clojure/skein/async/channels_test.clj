@@ -75,6 +75,11 @@
                       "pipeline-async" (let [out (a/chan 1)]
                                          (a/pipeline-async 1 out (fn [v ch] (a/put! ch v) (a/close! ch)) (failed))
                                          out)
+                      "gate" (let [out (a/chan 1)] (a/tap (a/mult (failed)) (channels/gate :slide out)) out)
+                      "map>" (let [out (a/chan 1)] (a/pipe (failed) (a/map> inc out)) out)
+                      "gate after gate" (let [out (a/chan 1)]
+                                          (a/pipe (failed) (channels/gate :drop (channels/gate :block out)))
+                                          out)
                       "pub" (a/sub (a/pub (failed) any?) true (a/chan 1))
                       "filter<" (a/filter< any? (failed))
                       "mapcat<" (a/mapcat< vector (failed))}]

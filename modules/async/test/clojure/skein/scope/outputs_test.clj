@@ -62,6 +62,7 @@
    "take" [(fn [in] [(a/take 10 in 5)])]
    "split" [(fn [in] (a/split odd? in 5 5)) by-oddness]
    "mult" [(fn [in] (let [m (a/mult in)] [(a/tap m (given)) (a/tap m (given))])) (fn [vs] [vs vs])]
+   "gate" [(onto (fn [to in] (a/tap (a/mult in) (channels/gate :drop to))))]
    "pub" [(fn [in] (let [p (a/pub in odd?)] [(a/sub p true (given)) (a/sub p false (given))])) by-oddness]
    "batch" [(fn [in] [(channels/batch 1 in)]) (fn [vs] [(map vector vs)])]
    "parallel-map" [(fn [in] [(parallel/parallel-map 2 inc in)]) increased]

@@ -30,6 +30,8 @@
   "Returns a port in front of `ch` that takes by `take` and puts by `put`."
   [ch take put]
   (reify
+    impl/Front
+    (behind [_] ch)
     impl/Channel
     (close! [_] (impl/close! ch))
     (closed? [_] (impl/closed? ch))
