@@ -365,8 +365,8 @@
 (defmacro in-scope
   "Evaluates the body. Everything that skein.async starts in it becomes a child of scope `s`:
   blocks of `go` and `async`, threads, and the blocks of pipelines, mults, `into`,
-  `parallel-map` and so on. So does everything that these start in turn. Threads of a flow, and
-  threads that wait for a future, do not.
+  `parallel-map` and so on. So does everything that these start in turn. A flow, and threads that
+  wait for a future, do not.
 
   The scope waits for these children as for all others, and cancels them when it is cancelled. Use
   `cancel!` to end a child that never ends by itself, such as a mult of an open channel. Without

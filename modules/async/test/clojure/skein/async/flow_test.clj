@@ -6,7 +6,8 @@
    [skein.async :as a]
    [skein.async.flow :as flow]
    [skein.async.flow.spi :as spi]
-   [skein.deadline :refer [await-port within-deadline]])
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.scope :as s])
   (:import
    (clojure.lang ExceptionInfo)
    (java.util.concurrent CountDownLatch ExecutionException Executor Future TimeoutException)))
@@ -54,6 +55,16 @@
            (fn [g report _]
              (flow/inject g [:a :in] [1 2])
              (is (= #{[:in 1] [:in 2] [:in -1] [:in -2]} (set (next-n 4 report)))))))
+
+(deftest a-flow-belongs-to-no-scope
+  (let [g (flow/create-flow {:procs {:a {:proc (mapping identity)} :tell {:proc tell}}
+                             :conns [[[:a :out] [:tell :in]] [[:a :out] [:tell :other]]]})
+        {:keys [report-chan]} (within-deadline (s/scope [sc] (s/in-scope sc (flow/start g))))]
+    (try
+      (flow/resume g)
+      (flow/inject g [:a :in] [1])
+      (is (= #{[:in 1] [:other 1]} (set (next-n 2 report-chan))))
+      (finally (flow/stop g)))))
 
 (deftest a-process-may-feed-itself
   (running {:procs {:count {:proc (flow/process

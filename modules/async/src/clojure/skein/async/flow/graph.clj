@@ -20,7 +20,8 @@
    [skein.impl.protocols :as impl])
   (:import
    (java.util.concurrent Executor)
-   (skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding NilPut)))
+   (skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding NilPut)
+   (skein.rt.scope Region)))
 
 (set! *warn-on-reflection* true)
 
@@ -276,7 +277,8 @@
                    :conns (:conns config)
                    :running (some? @run)})
       Graph
-      (start [_] (locking lock (start-flow plan run)))
+      ;; A flow ends by `stop`. So its mults must not end with a scope.
+      (start [_] (locking lock (with-bindings {Region/CHILD nil} (start-flow plan run))))
       (stop [_] (locking lock (stop-flow run)))
       (command [_ to command]
         (check-pid plan to)
