@@ -8,7 +8,8 @@
    [skein.inspect :as inspect]
    [skein.inspect.heap :as heap]
    [skein.inspect.process :refer [class-path lines-of run start without-inspect]]
-   [skein.inspect.watched :as watched])
+   [skein.inspect.watched :as watched]
+   [skein.skip :refer [skip!]])
   (:import
    (java.io File RandomAccessFile)
    (java.util List)))
@@ -241,8 +242,8 @@
         process (start without-inspect program roomy), pid (str (.pid process)), edn (temporary ".edn")]
     (try
       (is (= "hung" (.readLine (lines-of process))))
-      (if-not stacks?
-        (skip! "heap files of JDK 21 lack the stacks of virtual threads")
+      (when-not stacks? (skip! "heap files of JDK 21 lack the stacks of virtual threads"))
+      (when stacks?
         (watched/eventually #(do (is (= 0 (first (run "dump" pid (str edn) "--heap")))) ; perhaps the threads do not wait yet
                                  (re-find #"3 blocks \(2 stuck\), 4 threads wait" (nth (run "ps" (str edn)) 1))))
         (let [why (fn why [waiter] (nth (run "why" (str edn) waiter) 1)), text (nth (run "ps" (str edn)) 1)
