@@ -11,11 +11,12 @@
   {:no-doc true}
   (:require
    [skein.impl.check :as check]
+   [skein.impl.once :refer [deftype-once]]
    [skein.impl.protocols :as impl])
   (:import
    (clojure.lang IDeref IPersistentVector)
    (java.util.concurrent CompletionStage Future)
-   (java.util.concurrent.atomic AtomicBoolean AtomicLong)
+   (java.util.concurrent.atomic AtomicBoolean AtomicLong AtomicReference)
    (java.util.concurrent.locks Lock ReentrantLock)
    (java.util.function BooleanSupplier)
    (skein.rt Alts Buffer Channel Foreign Waiter World)
@@ -99,31 +100,29 @@
   (unboxed (putting port value (fn-handler (delivering waiter) true))))
 
 ;; Far from core.async's, which count from 1: two handlers that meet must not have the same id.
-(def ^:private ^AtomicLong next-lock-id (AtomicLong. (bit-shift-left 1 62)))
+(defonce ^:private ^AtomicLong next-lock-id (AtomicLong. (bit-shift-left 1 62)))
 
-(definterface Flag
-  (^boolean isOpen [])
-  (closer [])
-  (close [by]))
+;; The flag of an alts. `by` holds the operation that has closed it, or :nobody; nil while it is open.
+(deftype-once ^:private OneShot [^ReentrantLock lock ^AtomicReference by ^long id])
 
-(deftype ^:private OneShot [^ReentrantLock lock ^:volatile-mutable by ^long id]
-  Flag
-  (isOpen [_] (nil? by))
-  (closer [_] by)
-  (close [_ closer] (set! by closer)))
+(defn- open? [^OneShot flag]
+  (nil? (.get ^AtomicReference (.-by flag))))
+
+(defn- close! [^OneShot flag by]
+  (.set ^AtomicReference (.-by flag) by))
 
 (defn- arm
-  "Returns the handler of one operation of an alts. All share a flag, and the first to commit wins."
-  [^OneShot flag f]
+  "Returns the handler of the operation `op` of an alts. All share a flag, and the first to commit wins."
+  [^OneShot flag op f]
   (reify
     Lock
     (lock [_] (.lock ^ReentrantLock (.-lock flag)))
     (unlock [_] (.unlock ^ReentrantLock (.-lock flag)))
     impl/Handler
-    (active? [_] (.isOpen flag))
+    (active? [_] (open? flag))
     (blockable? [_] true)
     (lock-id [_] (.-id flag))
-    (commit [this] (.close flag this) f)))
+    (commit [_] (close! flag op) f)))
 
 (defn- claim-flag
   "Ends the alts of `flag`. Returns false if an operation has won before."
@@ -131,7 +130,7 @@
   (let [^ReentrantLock lock (.-lock flag)]
     (.lock lock)
     (try
-      (when (.isOpen flag) (.close flag :nobody) true)
+      (when (open? flag) (close! flag :nobody) true)
       (finally (.unlock lock)))))
 
 (defn- order
@@ -153,12 +152,12 @@
   [op ^OneShot flag deliver]
   (let [put? (vector? op)
         port (if put? (op 0) op)
-        h (arm flag (with-meta (fn won [v] (deliver [v port])) {:on-caller? true}))]
+        h (arm flag op (with-meta (fn won [v] (deliver [v port])) {:on-caller? true}))]
     (try
       (when-some [b (if put? (putting port (op 1) h) (taking port h))]
         (impl/box [@b port]))
       (catch Throwable t
-        (if (or (claim-flag flag) (identical? h (.closer flag)))
+        (if (or (claim-flag flag) (identical? op (.get ^AtomicReference (.-by flag))))
           (throw t)
           (Scheduler/uncaught t))))))
 
@@ -176,24 +175,31 @@
           (when (settle) @b)
           (recur (inc i)))))))
 
-(defn- foreign-alts-by-handlers
-  "Like `foreign-alts`, with one handler for each operation."
-  [ops options ^Waiter waiter]
-  (let [flag (OneShot. (ReentrantLock.) nil (.incrementAndGet next-lock-id))
-        settled (AtomicBoolean.)
-        settle (fn settle [] (.compareAndSet settled false true))
-        ops (vec ops)]
-    (.withdrawal waiter (reify BooleanSupplier (getAsBoolean [_] (boolean (claim-flag flag)))))
-    (or (try-arms ops (order (count ops) (:priority options)) flag settle waiter)
-        (when (and (contains? options :default) (claim-flag flag))
-          [(:default options) :default]))))
-
 (defn- on-channel
   "Returns `op` on the channel that stands for its port, or nil if there is none."
   [op]
   (if (vector? op)
     (when (instance? Channel (op 0)) op)
     (if (instance? Channel op) op (impl/source-channel op))))
+
+(defn- withdraw
+  "Ends the alts of `flag` without a result. Returns false if a channel has done one of its operations, whose result then
+  comes at once. That of another port may never come; it is dropped."
+  [^OneShot flag settle]
+  (and (or (claim-flag flag) (not (on-channel (.get ^AtomicReference (.-by flag)))))
+       (settle)))
+
+(defn- foreign-alts-by-handlers
+  "Like `foreign-alts`, with one handler for each operation."
+  [ops options ^Waiter waiter]
+  (let [flag (OneShot. (ReentrantLock.) (AtomicReference.) (.incrementAndGet next-lock-id))
+        settled (AtomicBoolean.)
+        settle (fn settle [] (.compareAndSet settled false true))
+        ops (vec ops)]
+    (.withdrawal waiter (reify BooleanSupplier (getAsBoolean [_] (boolean (withdraw flag settle)))))
+    (or (try-arms ops (order (count ops) (:priority options)) flag settle waiter)
+        (when (and (contains? options :default) (claim-flag flag))
+          [(:default options) :default]))))
 
 (defn foreign-alts
   "Like skein.rt.Alts/choose, for operations some of which are on foreign ports."

@@ -62,15 +62,15 @@ final class ThreadWaiter extends Waiter {
     }
 
     private void block(BooleanSupplier withdraw) throws InterruptedException {
+        boolean interrupted = false;
         while (!done) {
             if (Thread.interrupted()) {
-                if (withdraw.getAsBoolean()) throw new InterruptedException();
-                awaitImminent();
-                Thread.currentThread().interrupt();
-                break;
+                if (!interrupted && withdraw.getAsBoolean()) throw new InterruptedException();
+                interrupted = true; // too late: the result is about to come
             }
             LockSupport.park(this);
         }
+        if (interrupted) Thread.currentThread().interrupt();
     }
 
     private void spinIfItPays() {
@@ -123,10 +123,5 @@ final class ThreadWaiter extends Waiter {
     @Override
     public void withdrawal(BooleanSupplier withdraw) {
         withdrawal = withdraw;
-    }
-
-    /** The thread that claimed the operation is about to complete it. */
-    private void awaitImminent() {
-        while (!done) Thread.yield();
     }
 }

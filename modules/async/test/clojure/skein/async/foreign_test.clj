@@ -8,12 +8,13 @@
    [skein.async :as a]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.impl.protocols :as impl]
+   [skein.scope :as scope]
    [skein.uncaught :refer [await-uncaught]]
    [skein.upstream :refer [both= deftwin outcome]])
   (:import
    (clojure.lang Counted)
    (java.util ArrayDeque)
-   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent CancellationException CountDownLatch)
    (java.util.concurrent.atomic AtomicLong)
    (java.util.concurrent.locks Lock ReentrantLock)))
 
@@ -184,6 +185,38 @@
     (within-deadline (once-waiting handlers (.interrupt t)))
     (is (= :interrupted (deref result 30000 :late)))
     (is (= [false nil] [(finish (@handlers 0) 1) (a/offer! c 1)]))))
+
+;; Such a port commits a handler at once, and calls its function later, as that of a future of another library may.
+(defn- claiming-port [claimed]
+  (let [claim (fn claim [^Lock h]
+                (.lock h)
+                (try (deliver claimed (impl/commit h)) (finally (.unlock h)))
+                nil)]
+    (reify
+      impl/ReadPort (take! [_ h] (claim h))
+      impl/WritePort (put! [_ _ h] (claim h)))))
+
+(deftest an-interrupted-thread-leaves-a-port-that-has-claimed-it
+  (doseq [[operation f] {:take a/<!!, :put #(a/>!! % 1), :alts #(a/alts!! [% (a/chan)])}
+          start [#(Thread/startVirtualThread %) #(doto (Thread. ^Runnable %) (.start))]]
+    (let [claimed (promise)
+          result (promise)
+          ^Thread t (start (fn [] (deliver result (try (f (claiming-port claimed)) (catch InterruptedException _ :interrupted)))))]
+      (within-deadline @claimed)
+      (.interrupt t)
+      (is (= :interrupted (deref result 30000 :late)) (str operation))
+      (@claimed :too-late)
+      (within-deadline (.join t)))))
+
+(deftest a-cancelled-block-leaves-a-port-that-has-claimed-it
+  (let [claimed (promise)
+        ended (future (scope/scope [sc]
+                        (let [child (scope/go sc (a/<! (claiming-port claimed)))]
+                          @claimed
+                          (scope/cancel! sc)
+                          (try (a/<?? child) (catch CancellationException _ :cancelled)))))]
+    (is (= :cancelled (deref ended 30000 :late)))
+    (@claimed :too-late)))
 
 ;;;; Handlers on our channels
 
