@@ -1,40 +1,136 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.reload-test
-  "Objects from before Skein is loaded again continue to work, as after `:reload-all` at a REPL."
+  "Objects from before Skein is loaded again continue to work, as after `:reload` or `:reload-all` at a REPL."
   (:require
    [clojure.test :refer [deftest is]]
-   [skein.fresh-jvm :as fresh-jvm]))
+   [skein.reloading :as reloading]))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private program
-  '(do
-     (require '[skein.async :as a] '[skein.scope :as s] '[skein.async.channels :as channels])
-     (let [source (a/chan) m (a/mult source), topics (a/chan) p (a/pub topics :topic)
-           out (a/chan 10) mix (a/mix out), slow (a/chan 1) gate (channels/gate :drop slow)
-           forks (promise) stuck (promise)
-           opened (future (s/scope [sc]
-                            (deliver forks (fn [f] (s/fork sc (f))))
-                            @stuck))
-           cancelled (promise)
-           long-lived (future (s/scope [sc]
-                                (let [child (s/fork sc @(promise))]
-                                  (deliver cancelled sc)
-                                  (try @child (catch Throwable _ :cancelled)))))]
-       @forks @cancelled
-       (require 'skein.scope 'skein.async 'skein.async.channels :reload-all)
-       (let [tap (a/tap m (a/chan 1)) sub (a/sub p :a (a/chan 1)) in (a/chan 1)]
-         (a/admix mix in)
-         (a/>!! in :mixed)
-         (a/>!! source :tapped)
-         (a/>!! topics {:topic :a})
-         (println (pr-str [(a/<!! tap) (a/<!! sub) (a/<!! out) (a/>!! gate :through) (a/<!! slow)
-                           @(@forks (fn [] :forked))
-                           (do (deliver stuck :body) @opened)
-                           (do (s/cancel! @cancelled) @long-lived)
-                           (a/<!! (a/go (s/scope [sc] @(s/fork sc :new))))])))
-       (System/exit 0))))
+(def ^:private requires
+  '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.channels :as channels] [skein.async.flow :as flow]
+    [skein.async.flow.spi :as spi] [skein.async.interop :as interop] [skein.async.limit :as limit]
+    [skein.async.parallel :as parallel] [skein.async.reactive :as reactive] [skein.async.window :as window]
+    [skein.impl.protocols :as impl] [skein.scope :as scope] [skein.virtual :as virtual]])
+
+(def ^:private reloads
+  '[(run! (fn [n] (require n :reload))
+          '[skein.impl.protocols skein.impl.channel skein.impl.threads skein.async skein.scope skein.virtual skein.async.channels
+            skein.async.flow.spi skein.async.flow skein.async.interop skein.async.limit skein.async.parallel skein.async.reactive
+            skein.async.window])
+    (require 'skein.async 'skein.scope 'skein.virtual 'skein.async.channels 'skein.async.flow 'skein.async.interop 'skein.async.limit
+             'skein.async.parallel 'skein.async.reactive 'skein.async.window :reload-all)])
+
+;; [name, the object, what is done with it, the result]. A foreign port is one that is not Skein's channel.
+(def ^:private rows
+  '[[:transducer (a/chan 1 (map inc)) (fn [c] (a/>!! c 1) (a/<!! c)) 2]
+    [:timeout (a/timeout 60000) (fn [t] (a/close! t) (a/<!! t)) nil]
+    [:promise-chan (a/promise-chan) (fn [c] (a/>!! c 1) [(a/<!! c) (a/<!! c)]) [1 1]]
+    [:block (let [c (a/chan)] [c (a/go (inc (a/<! c)))]) (fn [[c port]] (a/>!! c 1) (a/<!! port)) 2]
+    [:failed-block (a/async (throw (ex-info "boom" {}))) (fn [port] (try (a/<?? port) (catch Exception e (ex-message e)))) "boom"]
+    [:thread (let [c (a/chan)] [c (a/thread (inc (a/<!! c)))]) (fn [[c port]] (a/>!! c 1) (a/<!! port)) 2]
+    [:pipeline (let [from (a/chan) to (a/chan)] (a/pipeline 2 to (map inc) from) [from to]) (fn [[from to]] (a/>!! from 1) (a/<!! to)) 2]
+    [:mult (let [c (a/chan)] [c (a/mult c)]) (fn [[c m]] (let [tap (a/tap m (a/chan 1))] (a/>!! c 1) (a/<!! tap))) 1]
+    [:pub (let [c (a/chan)] [c (a/pub c :topic)]) (fn [[c p]] (let [sub (a/sub p 1 (a/chan 1))] (a/>!! c {:topic 1}) (a/<!! sub))) {:topic 1}]
+    [:mix (let [c (a/chan 1)] [c (a/mix c)]) (fn [[c m]] (let [in (a/chan)] (a/admix m in) (a/>!! in 1) (a/<!! c))) 1]
+    [:foreign-port
+     (reify impl/ReadPort (take! [_ _] (impl/box 1)) impl/WritePort (put! [_ v _] (impl/box v)))
+     (fn [p] [(a/<!! p) (a/>!! p 2) (first (a/alts!! [p])) (a/<!! (a/go (a/<! p)))])
+     [1 2 1 1]]
+    [:waits-for-foreign-ports
+     (let [c (a/chan)
+           got (future (a/alts!! [(reify impl/ReadPort (take! [_ h] (impl/take! c h))) (a/chan)]))]
+       (while (zero? (:take-count (datafy/datafy c))) (Thread/yield))
+       [c got])
+     ;; The two handlers meet in the channel.
+     (fn [[c got]]
+       [(first (a/alts!! [[(reify impl/WritePort (put! [_ v h] (impl/put! c v h))) 1] (a/chan)])) (first @got)])
+     [true 1]]
+    [:own-type
+     (do (deftype Own [] impl/ReadPort (take! [_ _] (impl/box 1))) (->Own))
+     (fn [p] [(satisfies? impl/ReadPort p) (a/<!! p)])
+     [true 1]]
+    [:own-buffer
+     (let [kept (java.util.LinkedList.)]
+       (reify
+         impl/Buffer (full? [_] false) (remove! [_] (.remove kept)) (add!* [b v] (.add kept v) b) (close-buf! [_])
+         clojure.lang.Counted (count [_] (.size kept))))
+     (fn [b] (let [c (a/chan b)] (a/>!! c 1) (a/<!! c)))
+     1]
+    [:gate (let [c (a/chan 1)] [c (channels/gate :drop c)]) (fn [[c gate]] [(a/>!! gate 1) (a/>!! gate 2) (a/<!! c)]) [true true 1]]
+    [:batch (let [in (a/chan)] [in (channels/batch 2 in)]) (fn [[in out]] (a/>!! in 1) (a/>!! in 2) (a/<!! out)) [1 2]]
+    [:concurrency-limiter
+     (limit/concurrency-limiter {:n 1 :name "l"})
+     (fn [lim] [(limit/with-permit lim 1) (limit/with-permit lim 2) (:in-use (limit/status lim))])
+     [1 2 0]]
+    [:permit
+     (let [lim (limit/concurrency-limiter 1)] [lim (a/<!! lim)])
+     (fn [[lim permit]] [(a/poll! lim) (limit/release! permit) (limit/with-permit lim 1)])
+     [nil nil 1]]
+    [:rate-limiter (limit/rate-limiter 1000) (fn [lim] [(a/<!! lim) (limit/with-permit lim 1) (:rate (limit/status lim))]) [true 1 1000]]
+    [:scope
+     (let [forks (promise) stuck (promise)
+           opened (future (scope/scope [sc] (deliver forks (fn [f] (scope/fork sc (f)))) @stuck))]
+       [@forks stuck opened])
+     (fn [[fork stuck opened]] [@(fork (fn [] 1)) (do (deliver stuck 2) @opened)])
+     [1 2]]
+    [:cancelled-scope
+     (let [opened (promise)
+           ended (future (scope/scope [sc]
+                           (let [child (scope/fork sc @(promise))]
+                             (deliver opened sc)
+                             (try @child (catch Throwable _ :cancelled)))))]
+       [@opened ended])
+     (fn [[sc ended]] (scope/cancel! sc) @ended)
+     :cancelled]
+    [:semaphore (virtual/semaphore 1) (fn [s] [(virtual/with-permit s 1) (virtual/with-permit s 2)]) [1 2]]
+    [:time-limit
+     (let [go-on (promise)] [go-on (virtual/future (virtual/with-timeout 600000 @go-on))])
+     (fn [[go-on ended]] (deliver go-on 1) @ended)
+     1]
+    [:lazy-window (virtual/wmap 2 inc (range 100)) (fn [xs] (reduce + xs)) 5050]
+    [:retry
+     (let [go-on (promise) n (atom 0)]
+       [go-on (virtual/future (virtual/retry {:attempts 2 :backoff-ms 1} (fn [] @go-on (if (= 1 (swap! n inc)) (throw (ex-info "x" {})) @n))))])
+     (fn [[go-on ended]] (deliver go-on 1) @ended)
+     2]
+    [:flow
+     (let [got (promise)
+           g (flow/create-flow {:procs {:inc {:proc (flow/process (flow/lift1->step inc))}
+                                        :got {:proc (flow/process (flow/map->step {:describe (fn [] {:ins {:in ""}})
+                                                                                   :transform (fn [_ _ v] (deliver got v) [nil nil])}))}}
+                                :conns [[[:inc :out] [:got :in]]]})]
+       (flow/start g)
+       [g got])
+     (fn [[g got]] (flow/resume g) @(flow/inject g [:inc :in] [1]) [@got (set (keys (flow/ping g))) (flow/stop g)])
+     [2 #{:inc :got} true]]
+    [:launcher
+     (let [launcher (flow/process (flow/lift1->step inc))]
+       (reify spi/ProcLauncher
+         (describe [_] (spi/describe launcher))
+         (start [_ context] (spi/start launcher context))))
+     (fn [launcher]
+       (let [g (flow/create-flow {:procs {:inc {:proc launcher}}})]
+         (flow/start g)
+         [(set (keys (flow/ping g))) (flow/stop g)]))
+     [#{:inc} true]]
+    [:future (java.util.concurrent.CompletableFuture.) (fn [f] (let [got (a/go (a/<! f))] (.complete f 1) [(a/<!! got) (a/<!! f)])) [1 1]]
+    [:taken-future
+     (let [f (java.util.concurrent.CompletableFuture.)] [f (a/go (a/<! f))])
+     (fn [[f got]] (.complete f 1) [(a/<!! got) (a/<!! f)])
+     [1 1]]
+    [:stage (let [c (a/chan)] [c (interop/stage c)]) (fn [[c f]] (a/>!! c 1) (.join f)) 1]
+    [:values (let [c (a/chan 3)] [c (interop/values c)]) (fn [[c xs]] (run! #(a/>!! c %) [1 2]) (a/close! c) (vec xs)) [1 2]]
+    [:parallel-map (let [in (a/chan)] [in (parallel/parallel-map 2 inc in)]) (fn [[in out]] (a/>!! in 1) (a/<!! out)) 2]
+    [:window
+     (let [in (a/chan) out (a/chan)] [in out (window/wmap 2 inc in out)])
+     (fn [[in out n]] (a/>!! in 1) (a/close! in) [(a/<!! out) (a/<!! out) (a/<!! n)])
+     [2 nil 1]]
+    [:publisher
+     (let [c (a/chan)] [c (reactive/publisher c)])
+     (fn [[c published]]
+       (let [got (a/chan 1)] (.subscribe published (reactive/subscriber got)) (a/>!! c 1) (a/<!! got)))
+     1]])
 
 (deftest objects-from-before-a-reload-work
-  (is (= [:tapped {:topic :a} :mixed true :through :forked :body :cancelled :new]
-         (read-string (fresh-jvm/output ["-Xmx400m"] ["-e" (pr-str program)])))))
+  (is (= [] (reloading/faults requires reloads rows))))

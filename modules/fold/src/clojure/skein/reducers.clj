@@ -14,7 +14,8 @@
    [clojure.core.protocols :as protocols]
    [skein.fold.run :as run]
    [skein.fold.source :as source]
-   [skein.impl.error :as error])
+   [skein.impl.error :as error]
+   [skein.impl.once :refer [defprotocol-once deftype-once]])
   (:import
    (clojure.lang APersistentMap Counted IReduce IReduceInit Seqable)
    (java.util ArrayList Collection Map)
@@ -22,13 +23,14 @@
 
 (set! *warn-on-reflection* true)
 
-(defprotocol CollFold
+(defprotocol-once CollFold
   "The protocol that `fold` calls; extend it to a type that has its own way to fold."
   (coll-fold [coll n combinef reducef]
     "Returns the fold of `coll` in groups of about `n` elements; n is 512 unless the caller of `fold` passes another."))
 
-(def pool
-  "A delay of a ForkJoinPool, for programs that use it themselves. Folds run on the threads of skein.fold."
+(defonce
+  ^{:doc "A delay of a ForkJoinPool, for programs that use it themselves. Folds run on the threads of skein.fold."}
+  pool
   (delay (ForkJoinPool.)))
 
 (defn fjtask
@@ -214,7 +216,7 @@
 
 ;;;; Collecting
 
-(deftype Cat [n left right]
+(deftype-once Cat [n left right]
   Counted
   (count [_] (int n))
   Seqable

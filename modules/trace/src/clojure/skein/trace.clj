@@ -442,9 +442,11 @@
 
 ;;;; Verbosity
 
-(def ^:dynamic *verbose*
-  "Which of `printfv`, `printlnv`, `condv` and `ifv` print: false, none; true, all; or a set of the
-  tags that print. Go blocks and Skein's threads have the binding of the code that started them."
+(defonce
+  ^{:dynamic true
+    :doc "Which of `printfv`, `printlnv`, `condv` and `ifv` print: false, none; true, all; or a set of the
+  tags that print. Go blocks and Skein's threads have the binding of the code that started them."}
+  *verbose*
   false)
 
 (defn set-verbose!

@@ -21,6 +21,7 @@
    [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
+   [skein.impl.once :refer [deftype-once]]
    [skein.impl.port :as port])
   (:import
    (java.util.concurrent Semaphore)
@@ -107,11 +108,11 @@
 
 ;;;; Concurrency
 
-(deftype ^:private Permit [^Channel limiter ^AtomicBoolean released])
+(deftype-once ^:private Permit [^Channel limiter ^AtomicBoolean released])
 
 ;; A buffer that counts the free permits. A permit becomes an object when it is taken. `limiter`
 ;; is a cell with the channel that owns this buffer.
-(deftype ^:private Permits [^objects limiter ^long n ^:unsynchronized-mutable ^long free]
+(deftype-once ^:private Permits [^objects limiter ^long n ^:unsynchronized-mutable ^long free]
   Buffer
   (full [_] (>= free n))
   (count [_] (int free))
@@ -142,7 +143,7 @@
         _ (check/whole "n of concurrency-limiter" n 1 Integer/MAX_VALUE)
         limiter (object-array 1)
         out (.channel ChannelFactory/INSTANCE (Permits. limiter (long n) (long n))
-                       (Unlimited. {:name limiter-name :limit n}))]
+              (Unlimited. {:name limiter-name :limit n}))]
     (aset limiter 0 out)
     out))
 

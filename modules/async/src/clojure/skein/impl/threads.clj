@@ -49,11 +49,13 @@
                         (counted-thread-factory (str "async-" (name workload) "-%d") true))
     (throw (IllegalArgumentException. (str "workload must be :mixed, :io or :compute, but is " (error/preview workload) ".")))))
 
-(def ^{:arglists '([workload])} executor-for
+(defonce ^:private made (memoize (fn make [workload] (or (own-executor workload) (default-executor workload)))))
+
+(defn executor-for
   "Returns the Executor for a workload: :io, :compute or :mixed. Anything else throws
   IllegalArgumentException."
-  (let [made (memoize (fn make [workload] (or (own-executor workload) (default-executor workload))))]
-    (fn executor-for [workload] (locking made (made workload))))) ; locked, so that threads that ask at once share one
+  [workload]
+  (locking made (made workload))) ; locked, so that threads that ask at once share one
 
 (defn exec
   "Runs `task` on a thread for `workload`, or on a thread of the caller's simulation. In

@@ -17,6 +17,12 @@
   [type-name fields & specs]
   (unless-there `(deftype ~type-name ~fields ~@specs)))
 
+(defmacro defrecord-once
+  "Like `defrecord`, but does nothing if this namespace has the record."
+  {:style/indent 2}
+  [record-name fields & specs]
+  (unless-there `(defrecord ~record-name ~fields ~@specs)))
+
 (defmacro defprotocol-once
   "Like `defprotocol`, but does nothing if this namespace has the protocol."
   {:style/indent 1}

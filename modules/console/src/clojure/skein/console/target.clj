@@ -24,9 +24,8 @@
   (cons (System/getProperty "user.dir")
         (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))))
 
-(def ^:private watched
-  "How many consoles show this process, and whether its inspector was on before the first."
-  (atom {:n 0}))
+;; How many consoles show this process, and whether its inspector was on before the first.
+(defonce ^:private watched (atom {:n 0}))
 
 (defn- watch! []
   (swap! watched (fn more [{:keys [n] :as m}] (if (zero? (long n)) {:n 1 :was-on (inspect/on?)} (update m :n inc))))

@@ -11,7 +11,8 @@
   :repeatable? says whether it can be read more than once. Its first bytes tell whether it is compressed, not its name."
   {:no-doc true}
   (:require
-   [skein.fold.unpack :as unpack])
+   [skein.fold.unpack :as unpack]
+   [skein.impl.once :refer [defrecord-once]])
   (:import
    (clojure.lang ExceptionInfo)
    (java.io BufferedInputStream EOFException FileDescriptor FileInputStream FilterInputStream IOException InputStream InterruptedIOException)
@@ -117,7 +118,7 @@
 
 ;; at: a Path, or nil. opened: atom with a function from the input to a stream that can be opened only once; nil when it has been
 ;; opened, or if there is none. open-channel: function that returns a PositionChannel; nil if the input can't be read by position.
-(defrecord ^:private Input [path at packing serial? repeatable? ^long start ^long size left-out opened open-channel]
+(defrecord-once ^:private Input [path at packing serial? repeatable? ^long start ^long size left-out opened open-channel]
   InputFile
   (start [_] start)
   (length [_] size)

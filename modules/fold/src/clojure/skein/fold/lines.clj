@@ -25,7 +25,8 @@
    [skein.fold.input :as input]
    [skein.fold.source :as source]
    [skein.impl.check :as check]
-   [skein.impl.error :as error])
+   [skein.impl.error :as error]
+   [skein.impl.once :refer [deftype-once]])
   (:import
    (java.io File)
    (java.nio.charset Charset StandardCharsets)
@@ -125,7 +126,7 @@
   (if (instance? InputFile path) path (input/file path)))
 
 ;; Not a defrecord, which would be a map: some functions test for maps first.
-(deftype ^:private Files [paths format]
+(deftype-once ^:private Files [paths format]
   source/Source
   (-source [_]
     (let [files (mapv ->input paths)

@@ -7,14 +7,15 @@
   from then on, in its own stretch and in those to the right; `Stopped` marks it."
   {:no-doc true}
   (:require
-   [skein.fold.run :as run])
+   [skein.fold.run :as run]
+   [skein.impl.once :refer [defrecord-once]])
   (:import
    (skein.fold.engine Stages)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
 
-(defrecord Stopped [value])
+(defrecord-once Stopped [value])
 
 (defn identity-of
   "Returns the function of no argument that returns a fold's first value."

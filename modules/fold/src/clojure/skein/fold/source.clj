@@ -12,7 +12,8 @@
   (:require
    [clojure.core.protocols :as protocols]
    [skein.impl.check :as check]
-   [skein.impl.error :as error])
+   [skein.impl.error :as error]
+   [skein.impl.once :refer [defprotocol-once deftype-once]])
   (:import
    (clojure.lang APersistentVector$SubVector IPersistentVector IReduceInit ISeq LazySeq LongRange PersistentVector Range Seqable)
    (java.util Iterator List Map NoSuchElementException RandomAccess Spliterator Spliterators)
@@ -24,13 +25,13 @@
 
 (set! *warn-on-reflection* true)
 
-(defprotocol Source
+(defprotocol-once Source
   "Extend this protocol to make your own type foldable."
   (-source [coll]
     "Returns how to fold `coll`: a skein.fold.spi.Span, a skein.fold.spi.Feed, a clojure.lang.IReduceInit, or
     another value that is a source."))
 
-(defprotocol Remote
+(defprotocol-once Remote
   "A source whose elements are elsewhere, such as on a cluster. The fold is sent to them."
   (-fold [source opts f]
     "Returns the value of the fold `f`, a map, on the source, before :complete. opts are those of skein.fold/fold, or nil."))
@@ -68,7 +69,7 @@
   (check/function "element-at of indexed" element-at)
   (Spans/ofIndexed (long size) (reify LongFunction (apply [_ i] (element-at i)))))
 
-(deftype ^:private Reading [read-next! ^:unsynchronized-mutable ready ^:unsynchronized-mutable ended?]
+(deftype-once ^:private Reading [read-next! ^:unsynchronized-mutable ready ^:unsynchronized-mutable ended?]
   Iterator
   (hasNext [_]
     (when (and (nil? ready) (not ended?))

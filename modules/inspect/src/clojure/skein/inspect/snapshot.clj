@@ -11,6 +11,7 @@
   (:require
    [skein.impl.async.describe :as describe]
    [skein.impl.async.gather :as gather]
+   [skein.impl.once :refer [deftype-once]]
    [skein.inspect.carriers :as carriers]
    [skein.inspect.places :as places]
    [skein.inspect.scopes :as scopes])
@@ -34,7 +35,7 @@
 
 ;;;; The waiters of a channel
 
-(deftype ^:private View [^Channel channel ^Long id ^List takes ^List puts ^Map places])
+(deftype-once ^:private View [^Channel channel ^Long id ^List takes ^List puts ^Map places])
 
 (def ^:const ^:private few
   "The number of waiters up to which a list is searched linearly."

@@ -45,7 +45,7 @@
   "The JVM's option without which threads are not simulated."
   "--add-opens java.base/java.lang=ALL-UNNAMED")
 
-(def ^:private warn-of-lite-mode
+(defonce ^:private warn-of-lite-mode
   (delay (binding [*out* *err*]
            (println (str "skein.sim: this JVM lacks " opens ", so threads are not simulated, and"
                          " no other block runs where a block reads or changes an atom.")))))

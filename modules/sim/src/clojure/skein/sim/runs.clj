@@ -83,8 +83,8 @@
        (Var/resetThreadBindingFrame frame)
        (body)))))
 
-(def ^:private watched
-  "Thread of `supervised` -> the Simulation that runs on it."
+;; Thread of `supervised` -> the Simulation that runs on it.
+(defonce ^:private watched
   (java.util.concurrent.ConcurrentHashMap.))
 
 (defn play

@@ -6,6 +6,7 @@
    [clojure.string :as str]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
+   [skein.impl.once :refer [deftype-once]]
    [skein.spark.jars :as jars]
    [skein.spark.present])
   (:import
@@ -18,7 +19,7 @@
 
 (def ^:private ^:const answer-ms "How long a master may take to accept a connection." 5000)
 
-(deftype Cluster [^SparkContext context own? jars]
+(deftype-once Cluster [^SparkContext context own? jars]
   Closeable
   (close [_] (when own? (.stop context)))
   Object

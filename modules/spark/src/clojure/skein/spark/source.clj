@@ -6,6 +6,7 @@
    [skein.fold.source :as fold-source]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
+   [skein.impl.once :refer [deftype-once]]
    [skein.spark.cluster :as cluster]
    [skein.spark.request :as request]
    [skein.spark.run :as run])
@@ -39,7 +40,7 @@
           (nil? pieces) rdd
           (seq pieces) (spread (cluster/context cluster) pieces))})
 
-(deftype Far [cluster pieces rdd reader]
+(deftype-once Far [cluster pieces rdd reader]
   fold-source/Source
   (-source [this] this)
   fold-source/Remote

@@ -19,7 +19,7 @@
                                  (ended [_ value error] (call/ended c value error))))
     (call/ended c (Result/kept port) (Failures/of port))))
 
-(def ^:private spawn-traces (atom nil))
+(defonce ^:private spawn-traces (atom nil))
 
 (defn set-spawn-traces!
   "Sets whether every block records the code that spawned it. Returns `on?`."

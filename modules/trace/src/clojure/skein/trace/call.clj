@@ -47,7 +47,8 @@
 
 (def ^:dynamic *limits* "The limits in force; see `limits`." (limits {}))
 
-(def ^AtomicLong n-dropped "The number of calls that were not reported to any sink, because of limits." (AtomicLong.))
+(defonce ^{:doc "The number of calls that were not reported to any sink, because of limits."} ^AtomicLong n-dropped
+  (AtomicLong.))
 
 (defn print-limits
   "Returns how much of a value is shown now."

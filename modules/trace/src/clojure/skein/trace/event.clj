@@ -27,6 +27,8 @@
 
   A sink is a function of an event. It is called on the thread of the event. An exception of a sink
   is counted, and does not reach the program. Calls that a sink makes are not traced."
+  (:require
+   [skein.impl.once :refer [defrecord-once]])
   (:import
    (java.util Collections Map WeakHashMap)
    (java.util.concurrent.atomic AtomicLong)
@@ -35,9 +37,9 @@
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
 
-(defrecord Event [phase id parent group depth name file line args value error thread block t elapsed-ns])
+(defrecord-once Event [phase id parent group depth name file line args value error thread block t elapsed-ns])
 
-(def ^:private ^AtomicLong ids (AtomicLong.))
+(defonce ^:private ^AtomicLong ids (AtomicLong.))
 
 (defn next-id
   "Returns the number of a new call."
@@ -51,8 +53,8 @@
 
 ;;;; Where it happens
 
-(def ^:private ^Map frame->number (Collections/synchronizedMap (WeakHashMap.)))
-(def ^:private ^AtomicLong blocks (AtomicLong.))
+(defonce ^:private ^Map frame->number (Collections/synchronizedMap (WeakHashMap.)))
+(defonce ^:private ^AtomicLong blocks (AtomicLong.))
 
 (defn block-number
   "Returns the number of the go block of a frame. The block gets its number at the first call."
@@ -77,7 +79,7 @@
 ;;;; To the sinks
 
 ;; For each thread an array that says whether it is in the tracer itself.
-(def ^:private ^ThreadLocal busy
+(defonce ^:private ^ThreadLocal busy
   (proxy [ThreadLocal] []
     (initialValue [] (boolean-array 1))))
 
@@ -86,9 +88,7 @@
   []
   (aget ^booleans (.get busy) 0))
 
-(def ^AtomicLong sink-failures
-  "How often a sink has thrown."
-  (AtomicLong.))
+(defonce ^{:doc "How often a sink has thrown."} ^AtomicLong sink-failures (AtomicLong.))
 
 (defn unobserved
   "Calls `f`, the tracer's own work, which must not be traced. Returns its value."

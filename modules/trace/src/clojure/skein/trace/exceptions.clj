@@ -66,7 +66,7 @@
   (mapv describe (Failures/last)))
 
 ;; The newest exception of a block that `pst` has shown.
-(def ^:private shown (atom nil))
+(defonce ^:private shown (atom nil))
 
 (defn newest
   "See `skein.trace/last-exception`."

@@ -8,6 +8,8 @@
   group are written together. If a group stays open or grows for too long, the lines so far are
   written, with a mark. Its later lines are written as they come."
   {:no-doc true}
+  (:require
+   [skein.impl.once :refer [deftype-once]])
   (:import
    (java.util.concurrent CompletableFuture ConcurrentHashMap Executor TimeUnit)
    (java.util.concurrent.atomic AtomicBoolean)
@@ -21,10 +23,10 @@
 
 ;; An open group: its lines in a vector, a function that writes text to its destination, the line that says that the call
 ;; still runs, the number of the call that opened the group, and the time until which it may stay open.
-(deftype ^:private Held [lines write! running-line id ^long until])
+(deftype-once ^:private Held [lines write! running-line id ^long until])
 
-(def ^:private ^ConcurrentHashMap open "{[sink group] Held}" (ConcurrentHashMap.))
-(def ^:private ^AtomicBoolean sweeping (AtomicBoolean.))
+(defonce ^:private ^{:doc "{[sink group] Held}"} ^ConcurrentHashMap open (ConcurrentHashMap.))
+(defonce ^:private ^AtomicBoolean sweeping (AtomicBoolean.))
 
 (defn- replace!
   "Replaces the open group `k` by the result of `f` on it, or on nil if there is none. If `f` returns nil, removes it."
@@ -60,7 +62,7 @@
                     (.set sweeping false) ; before the check: a thread that opens a group later starts a sweep
                     (when-not (.isEmpty open) (sweep-soon!))))))))
 
-(def ^:private written-at-exit
+(defonce ^:private written-at-exit
   (delay (.addShutdownHook (Runtime/getRuntime) (Thread. ^Runnable (fn write-rest [] (run! write-unfinished! (vals open)))))))
 
 (defn- step

@@ -9,7 +9,8 @@
   Of the program's code it runs only a `print-method` for the value's own class."
   {:no-doc true}
   (:require
-   [skein.impl.internals :as internals])
+   [skein.impl.internals :as internals]
+   [skein.impl.once :refer [deftype-once]])
   (:import
    (clojure.lang Agent Atom BigInt Delay EnumerationSeq Fn IPending IPersistentMap IPersistentSet IPersistentVector IRecord ISeq IteratorSeq Keyword LazySeq MultiFn Namespace Ref Symbol Var Volatile)
    (java.io Writer)
@@ -24,7 +25,7 @@
 
 ;; Where to write, and how much: at most `chars` in total, `length` elements of a collection, `levels` of nesting. `open`
 ;; has the values that are being written.
-(deftype ^:private Sheet [^StringBuilder out ^long chars ^long length ^long levels ^IdentityHashMap open])
+(deftype-once ^:private Sheet [^StringBuilder out ^long chars ^long length ^long levels ^IdentityHashMap open])
 
 (defn- full? [^Sheet sheet]
   (>= (.length ^StringBuilder (.out sheet)) (.chars sheet)))

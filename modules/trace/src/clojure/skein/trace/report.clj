@@ -15,7 +15,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private ^Map thrown->report (Collections/synchronizedMap (WeakHashMap.)))
+(defonce ^:private ^Map thrown->report (Collections/synchronizedMap (WeakHashMap.)))
 
 (defn of
   "Returns what is known of the form that threw `error`: a map of :file :line :column :form :within

@@ -30,12 +30,10 @@
 
 (def ^:const ring-size "How many events the ring holds." 16384)
 
-(def ^:private ^AtomicReferenceArray ring (AtomicReferenceArray. (int ring-size)))
-(def ^:private ^AtomicLong n-written (AtomicLong.))
+(defonce ^:private ^AtomicReferenceArray ring (AtomicReferenceArray. (int ring-size)))
+(defonce ^:private ^AtomicLong n-written (AtomicLong.))
 
-(def standard-format
-  "An atom with the default text format: :skein or :tools.trace."
-  (atom :skein))
+(defonce ^{:doc "An atom with the default text format: :skein or :tools.trace."} standard-format (atom :skein))
 
 ;;;; The ring
 
@@ -79,8 +77,8 @@
     (.flush writer)))
 
 ;; The values of *out* and *err* in the code that switched tracing on: those of the last time, and all that there have been.
-(def ^:private last-home (atom {}))
-(def ^:private ^Map homes (Collections/synchronizedMap (WeakHashMap.)))
+(defonce ^:private last-home (atom {}))
+(defonce ^:private ^Map homes (Collections/synchronizedMap (WeakHashMap.)))
 
 (defn- note-home! []
   (let [home {#'*out* *out*, #'*err* *err*}]

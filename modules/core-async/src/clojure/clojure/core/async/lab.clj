@@ -15,6 +15,7 @@
       ;=> [:news :news]"
   (:require
    [skein.async :as a]
+   [skein.impl.once :refer [deftype-once]]
    [skein.impl.protocols :as impl])
   (:import
    (java.util Collection HashSet Set)
@@ -42,7 +43,7 @@
 
 ;; One of the ports of a multiplexing port. It holds values that were taken for an operation that
 ;; has completed otherwise. Every take waits here too, so that these values are taken.
-(deftype ^:private Kept [ch]
+(deftype-once ^:private Kept [ch]
   impl/ReadPort
   (take! [_ h] (impl/take! ch h)))
 
@@ -81,7 +82,7 @@
                 (nil? v) (do (forget port) (recur))
                 :else (give open h v)))))))))
 
-(deftype MultiplexingReadPort [mutex read-ports]
+(deftype-once MultiplexingReadPort [mutex read-ports]
   impl/ReadPort
   (take! [_ h]
     (when-some [[f v] (take-one mutex read-ports h)]
@@ -110,7 +111,7 @@
           (arrive false))))
     (arrive false)))
 
-(deftype BroadcastingWritePort [write-ports]
+(deftype-once BroadcastingWritePort [write-ports]
   impl/WritePort
   (put! [_ v h]
     (when (nil? v) (throw (NilPut/refused)))

@@ -14,7 +14,8 @@
    [skein.impl.expand :as expand]
    [skein.impl.forms :as forms]
    [skein.impl.go :as compiler]
-   [skein.impl.go.ops :as ops])
+   [skein.impl.go.ops :as ops]
+   [skein.impl.once :refer [deftype-once]])
   (:import
    (clojure.lang Var)
    (java.util.concurrent SynchronousQueue)
@@ -30,7 +31,7 @@
 ;; A machine's thread and the thread that runs the machine take turns. At the end of a turn the
 ;; machine's thread puts the outcome on `turns`, and the other takes it. A machine that waits takes
 ;; from `wakes`.
-(deftype ^:private Turns [^SynchronousQueue turns ^SynchronousQueue wakes])
+(deftype-once ^:private Turns [^SynchronousQueue turns ^SynchronousQueue wakes])
 
 (alter-meta! #'->Turns assoc :private true)
 

@@ -1,0 +1,23 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.console.reload-test
+  "A console from before a reload can be ended after it."
+  (:require
+   [clojure.test :refer [deftest is]]
+   [skein.reloading :as reloading]))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private requires '[[skein.console :as console] [skein.inspect :as inspect]])
+
+(def ^:private reloads
+  '[(run! (fn [n] (require n :reload)) '[skein.page skein.console.target skein.console])
+    (require 'skein.console :reload-all)])
+
+(def ^:private rows
+  '[[:consoles
+     [(console/serve!) (console/serve!)]
+     (fn [[one other]] [(inspect/on?) (console/stop! one) (inspect/on?) (console/stop! other) (inspect/on?)])
+     [true nil true nil false]]])
+
+(deftest consoles-from-before-a-reload-can-be-ended
+  (is (= [] (reloading/faults requires reloads rows))))
