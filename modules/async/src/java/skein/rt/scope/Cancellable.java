@@ -55,10 +55,9 @@ public final class Cancellable {
     private Cancellable outside; // of a child on a thread: the thread's cancellable before, as in a pool
 
     private Region child; // of a child; written before other threads see it
-    private Cancellable
-            beneath; // while it lends its thread: the one that lends it the thread, or null; for this thread only
-    private volatile Cancellable
-            above; // while it lends its thread: that of the block, or null; volatile: read by cancellers
+    // While it lends its thread:
+    private Cancellable beneath; // the one that has lent it the thread, or null; for this thread only
+    private volatile Cancellable above; // that of the block, or null; volatile: read by cancellers
 
     private Cancellable(Frame frame, Thread thread) {
         this.frame = frame;
@@ -121,6 +120,7 @@ public final class Cancellable {
         outer.delivered = false;
         region.requested = true;
         region.requestedAt = outer.requestedAt;
+        region.due = outer.due;
         deliver();
     }
 
@@ -206,16 +206,17 @@ public final class Cancellable {
         return true;
     }
 
-    /** Delivers what has been requested. */
+    /** Delivers what has been requested. All that is cancelled together has been marked. */
     void deliverRequested() {
         BooleanSupplier withdraw;
         synchronized (this) {
+            for (Region r = top; r != null; r = r.outer) r.due = r.requested;
             withdraw = deliver();
         }
         if (withdraw != null && withdraw.getAsBoolean()) resumeCancelled();
     }
 
-    /** Like {@link #deliverRequested}, on the thread that runs its code or to which its code has lent it. */
+    /** Delivers, on the thread that runs its code or to which its code has lent it, what could not be delivered before. */
     private synchronized void deliverHere() {
         deliver();
     }
@@ -223,7 +224,7 @@ public final class Cancellable {
     /** Called under the monitor. Returns a wait for the caller to withdraw outside of the monitor, or null. */
     private BooleanSupplier deliver() {
         Region region = top;
-        if (region == null || !region.requested || region.delivered || shields > region.shields) return null;
+        if (region == null || !region.due || region.delivered || shields > region.shields) return null;
         if (thread == null) return wait;
         if (isHeldBack()) return null;
         region.delivered = true;

@@ -71,6 +71,7 @@ public final class Region {
     int shields; // how many shields were active when it was entered; they do not protect it
     volatile boolean requested; // volatile: read without the monitor
     long requestedAt; // on the JVM's clock
+    boolean due; // it is requested, and what is cancelled together with it has been marked too
     boolean delivered;
     boolean left;
     int interruptsBeneath; // how many the thread had got, when it was entered, for code that had lent it the thread
