@@ -46,7 +46,7 @@
         declared (with-meta renamed (meta sym))
         lb (make-binding declared)]
     (vswap! (:known scope) assoc renamed lb)
-    [(assoc scope :env (assoc (:env scope) bare (infer/renamed lb sym)) :names (assoc (:names scope) bare renamed))
+    [(assoc scope :env (assoc (:env scope) sym (infer/renamed lb sym)) :names (assoc (:names scope) bare renamed))
      declared]))
 
 (defn- add-initialised [scope sym init]
@@ -99,6 +99,13 @@
        (do (internals/set-locals! (:env scope))
            (some? (internals/class-named target)))))
 
+(defn- any-thrown
+  "Returns a clause of a try with Throwable in place of :default, as in ClojureScript and in core.async's blocks."
+  [[op class & more :as clause]]
+  (if (and (= 'catch op) (= :default class))
+    (with-meta (list* op 'java.lang.Throwable more) (meta clause))
+    clause))
+
 (declare expand-parts expand-method)
 
 (defn- expand-part
@@ -113,7 +120,7 @@
       [scope (conj out (case role
                          :fixed x
                          :method (expand-method scope x)
-                         :clause (expand-parts scope x)
+                         :clause (expand-parts scope (any-thrown x))
                          :var (if (meta x) (with-meta x (expand-form scope (meta x))) x)
                          :target (if (class-name? scope x) x (expand-form scope x))
                          (expand-form scope x)))])))
@@ -148,11 +155,27 @@
   (internals/macroexpand-once form env (:line line) (:column line)))
 
 (defn- with-source
-  "Returns `expanded` with the metadata of `form`, and a line even if a macro made it."
+  "Returns `expanded` with the metadata of `form`, and a line even if a macro made it. A type hint that names no class is
+  left out: Clojure looks for the class of a call only where it needs it, and a block may need it elsewhere."
   [scope form expanded]
   (let [m (meta form)]
     (with-meta expanded (cond-> (merge (:line scope) m {::source (::source m form)})
-                          (:written scope) (assoc ::written (:written scope))))))
+                          (:written scope) (assoc ::written (:written scope))
+                          (and (:tag m) (nil? (infer/hinted-class form))) (dissoc :tag)))))
+
+(defn- hinted-object?
+  "Returns whether a value of `form` is an object that Clojure takes for one of a primitive class."
+  [{:keys [known] :as scope} form]
+  (if-let [tails (when (seq? form) (not-empty (forms/tails form)))]
+    (some (fn hinted? [x] (hinted-object? scope x)) tails)
+    (infer/hinted-object? form @known)))
+
+(defn- honest-case
+  "Returns `form`, a case*, or if needed a form that Clojure does not take for a primitive. If the branches of a case have
+  a primitive class, Clojure compiles each as a primitive, even one that is an object with a hint such as ^long. That
+  fails, but only where a primitive is asked for, as the initial value of a local is."
+  [scope form]
+  (if (hinted-object? scope form) (list 'if true form nil) form))
 
 (defn- expand-core
   "Expands a form that is not a macro call."
@@ -164,6 +187,7 @@
     (case op
       (fn* reify*) (with-meta expanded (expand-form scope (dissoc (meta form) ::macros ::source))) ; it is evaluated
       (quote deftype*) expanded
+      case* (honest-case scope (with-source scope form expanded))
       (with-source scope form expanded))))
 
 (defn- from-macro

@@ -142,6 +142,11 @@
   [form]
   ((:parts (get layouts (first form) call)) form))
 
+(defn tails
+  "Returns the parts of `form` whose value may be its value."
+  [form]
+  (for [[role x] (parts form) :when (= :tail role)] x))
+
 (defn rebuild
   "Returns `form` with `xs` in place of its parts, in their order, and with its metadata. A function
   of one method is written as one of several."

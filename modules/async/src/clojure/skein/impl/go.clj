@@ -18,13 +18,21 @@
   the stack for each level; a thread has 1 MB."
   450)
 
+(def ^:private ^:const block-depth
+  "How many levels a block has at least after compilation."
+  12)
+
+(def ^:private ^:dynamic *depth-around*
+  "How many levels the blocks around the one at hand have at least."
+  0)
+
 (defn- deeper?
   "Returns whether collections are nested more than `limit` levels deep in `form`."
   [form ^long limit]
   (loop [parts (seq form)]
     (if parts
       (let [part (first parts)]
-        (if (and (coll? part) (or (zero? limit) (deeper? part (dec limit))))
+        (if (and (coll? part) (or (<= limit 0) (deeper? part (dec limit))))
           true
           (recur (next parts))))
       false)))
@@ -36,7 +44,7 @@
                (expand/location form)))
 
 (defn- check-depth [form part]
-  (when (deeper? part max-depth) (too-deep! form)))
+  (when (deeper? part (- (long max-depth) (long *depth-around*))) (too-deep! form)))
 
 (defn- overflow?
   "Returns whether `t` is a StackOverflowError or has one as a cause. A macro may expand to deeply nested forms. If the error
@@ -47,7 +55,8 @@
 (defn- compile-block [env body form & spawn]
   (check-depth form body)
   (try
-    (let [{expanded :form :keys [outer known]} (expand/expand env (with-meta (list* 'do body) (meta form)))
+    (let [{expanded :form :keys [outer known]} (binding [*depth-around* (+ (long *depth-around*) (long block-depth))]
+                                                 (expand/expand env (with-meta (list* 'do body) (meta form))))
           program (-> (mark/mark expanded)
                       (blocks/blocks known)
                       (slots/assign (update-vals outer :binding)))

@@ -3,6 +3,7 @@
   "Every kind of form in a go block, with parks in it, means what it means elsewhere."
   (:require
    [clojure.test :refer [deftest is testing]]
+   [clojure.walk :as walk]
    [skein.async :as a :refer [<! <!! >! alts! go]]
    [skein.deadline :refer [await-port]]
    [skein.upstream :refer [both= deftwin]])
@@ -324,3 +325,44 @@
 
 (deftest a-thread-takes-the-result-of-a-block
   (is (= [1 2] (let [x 1 p (go (<! (later 2)))] [x (<!! p)]))))
+
+;;;; Types across a park
+
+(defn- compiled-with-warnings
+  "Returns the value of `form`, or the class and message of its exception, and how many reflection warnings it gives."
+  [form]
+  (let [err (StringWriter.)
+        value (binding [*ns* (the-ns 'skein.async.go-forms-test) *err* err *warn-on-reflection* true]
+                (try (eval form) (catch ArithmeticException e [:thrown (ex-message e)])))]
+    [value (count (re-seq #"Reflection warning" (str err)))]))
+
+(deftest locals-keep-their-types-across-a-park
+  ;; `park` is a call of a function in plain code, and a take in a block.
+  (doseq [form '[(let [m (doto (java.util.HashMap.) (.put 1 2))] (park 1) (.get m 1))
+                 (let [s (str (cond-> "a" (odd? 1) (str "b")))] (park 1) (.length s))
+                 (let [n (let [k 5] (* k 2))] (park 1) (Math/abs n))
+                 (let [b (as-> (StringBuilder.) b (doto b (.append "x")))] (park 1) (.length b))
+                 (.substring (str (let [g 1] g)) (park 0))
+                 (let [^long d (park 5)] [(case (identity :a) :a d :b (inc d)) (park 1)])
+                 (let [x ^NoSuchClass (identity 5)] (park 1) [x])
+                 (let [x ^clojure.core/long (identity 5)] (park 1) [x])
+                 (quot (long (let [q 5] (if (number? q) (rem (long q) 7) 1))) (long (park 0)))]]
+    (testing (pr-str form)
+      (is (= (compiled-with-warnings (list 'let '[park identity] form))
+             (compiled-with-warnings
+               (list 'skein.async/<?? (list 'skein.async/async (walk/postwalk-replace '{park (fn [x] x)} form))))
+             (compiled-with-warnings
+               (list 'skein.async/<?? (list 'skein.async/async
+                                            (walk/postwalk #(if (and (seq? %) (= 'park (first %)))
+                                                              (list 'skein.async/<! (list `now (second %)))
+                                                              %)
+                                                           form)))))))))
+
+(deftest default-in-a-catch-clause-is-any-throwable
+  (runs= :caught (try (<! (now 1)) (throw (Error. "meant")) (catch :default _ :caught)))
+  (runs= 1 (try 1 (catch :default _ :caught))))
+
+(deftest forty-blocks-in-one-another-are-refused
+  (is (= :skein/nested-too-deep
+         (try (compiled (nth (iterate (fn [form] (list 'skein.async/go form)) 1) 40))
+              (catch Throwable t (:skein/error (ex-data (or (ex-cause t) t))))))))

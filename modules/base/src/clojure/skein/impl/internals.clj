@@ -115,9 +115,12 @@
   (.getPrimitiveType lb))
 
 (defn object-class
-  "Returns the class that the compiler has inferred for a local's value, or nil."
+  "Returns the class that the compiler has inferred for a local's value, or nil. It also returns nil for a type hint that
+  names no class: the compiler throws only where it needs the class."
   ^Class [^Compiler$LocalBinding lb]
-  (when (.hasJavaClass lb) (.getJavaClass lb)))
+  (try
+    (when (.hasJavaClass lb) (.getJavaClass lb))
+    (catch Exception _ nil)))
 
 ;;;; Names
 

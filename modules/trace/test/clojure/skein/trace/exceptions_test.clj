@@ -261,6 +261,31 @@
       (is (<= 1 (count logical) 64))
       (is (apply distinct? logical)))))
 
+(defn- fail-at [depth in caught]
+  (async (if (zero? (long depth))
+           (try (<? (async (<! in) (throw (ex-info "bottom" {})))) (catch Exception e (deliver caught e) (throw e)))
+           (<? (fail-at (dec (long depth)) in caught)))))
+
+(defn- start-at [depth in caught] (async (<? (fail-at depth in caught))))
+
+(defn- waiting-fns [e] (dedupe (map :fn (filter :op (trace/async-trace e)))))
+
+(deftest a-recursion-shows-who-called-it
+  (let [in (a/chan)
+        caught (promise)
+        port (start-at 30 in caught)]
+    (a/put! in 1)
+    (is (thrown-with-msg? Exception #"bottom" (within-deadline (<?? port))))
+    (is (= '[fail-at start-at] (waiting-fns @caught)) "also where it is caught at the bottom")))
+
+(deftest a-deep-recursion-fails-in-linear-time
+  (let [in (a/chan)
+        caught (promise)
+        port (start-at 20000 in caught)]
+    (a/put! in 1)
+    (is (thrown-with-msg? Exception #"bottom" (within-deadline (<?? port))))
+    (is (= '[fail-at start-at] (waiting-fns @caught)) "the walk from the last of them gets to the start")))
+
 ;; A script may have any name.
 (Compiler/load (StringReader. "(ns skein.trace.exceptions-test.script (:require [skein.async :refer [async]]))
 (defn fails [] (async (/ 1 0)))")

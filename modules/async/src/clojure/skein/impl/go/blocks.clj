@@ -47,6 +47,8 @@
 
 (declare value effect run)
 
+(defn- head [form] (when (seq? form) (first form)))
+
 ;;;; The builder
 
 (defn- add-block [b kind params]
@@ -84,15 +86,14 @@
 (defn- bind [b sym form]
   (-> b (emit [sym form]) (local sym)))
 
-(defn- fresh [form]
-  (with-meta (gensym "v__") (select-keys (meta form) [:tag])))
-
 (defn- hold
   "Returns [b form']. Evaluating form' later is like evaluating `form` now."
   [b form]
   (if (constant? b form)
     [b form]
-    (let [sym (fresh form)] [(bind b sym form) sym])))
+    (let [sym (gensym "v__")
+          hinted? (and (seq? form) (:tag (meta form)))]
+      [(bind b sym (if hinted? (list 'do form) form)) sym]))) ; the hint counts, even if it is ^long, as it does for an argument
 
 ;;;; Operands
 
@@ -135,7 +136,7 @@
   (let [op (::mark/op (meta form))
         [b args] (operands b args)
         args (if (second (:arity op)) args [(first args) (option-form (rest args))])
-        sym (fresh form)
+        sym (with-meta (gensym "v__") (select-keys (meta form) [:tag]))
         [b resume] (add-block b :resume [sym])
         b (-> b (leave [:park op args resume (site form op)]) (enter resume) (local sym))]
     (if-let [after (:after op)]
@@ -151,7 +152,7 @@
   "Returns [b sym], a local that holds the value of `form`, which must be a function."
   [b form]
   (let [[b f] (value b form)
-        sym (fresh form)]
+        sym (gensym "v__")]
     [(-> b (emit [:function [sym f]]) (local sym)) sym]))
 
 (defn- rebuild-call
@@ -237,13 +238,18 @@
         (enter then-id) (run then dest)
         (enter else-id) (run else dest))))
 
+(defn- run-clause
+  "Writes the blocks of a clause of a case. A clause that throws has no part in the type of the case."
+  [b form dest]
+  (run b form (if (= 'throw (head form)) :return dest)))
+
 (defn- run-case [b [_ _ _ _ default clauses :as form] dest]
   (let [[b default-id] (add-block b nil [])
         [b arms] (reduce-kv (fn arm [[b arms] k [test _]]
                               (let [[b id] (add-block b nil [])] [b (assoc arms k [test id])]))
                             [b (empty clauses)] clauses)
-        b (-> b (leave [:switch form default-id arms]) (enter default-id) (run default dest))]
-    (reduce-kv (fn arm [b k [_ id]] (-> b (enter id) (run (second (get clauses k)) dest))) b arms)))
+        b (-> b (leave [:switch form default-id arms]) (enter default-id) (run-clause default dest))]
+    (reduce-kv (fn arm [b k [_ id]] (-> b (enter id) (run-clause (second (get clauses k)) dest))) b arms)))
 
 (defn- bind-all
   "Binds as let* does."
@@ -366,8 +372,6 @@
 
 ;;;; Forms
 
-(defn- head [form] (when (seq? form) (first form)))
-
 (defn- run
   "Writes blocks that send the value of `form` to `dest`; no block is current after that."
   [b form dest]
@@ -384,11 +388,17 @@
               (let [[b v] (native-loop b form)] (send-to b v dest)))
       (let [[b v] (rebuild b form)] (send-to b v dest)))))
 
+(defn- boxed?
+  "Returns whether Clojure takes the value of `form` for an object: it wraps a loop or try that is an argument, or a branch
+  of one, in a function."
+  [form]
+  (or (contains? '#{loop* try} (head form))
+      (and (seq? form) (some boxed? (forms/tails form)))))
+
 (defn- merged
-  "Like `run`, but with a new current block after it. There `sym`, if not nil, has the value.
-  Clojure wraps a loop or try that is an argument in a function, so its value is an object."
+  "Like `run`, but with a new current block after it. There `sym`, if not nil, has the value."
   [b form sym]
-  (let [kind (if (#{'loop* 'try} (head form)) :boxed :join)
+  (let [kind (if (boxed? form) :boxed :join)
         [b join] (add-block b kind (if sym [sym] []))]
     (-> b
         (run form {:join join :args [] :value? (some? sym)})

@@ -35,9 +35,11 @@
     (and (keyword? sym) (vector? form)) (take-nth 2 form)))
 
 (defn- define-code [defs [sym form :as entry]]
-  (if (symbol? sym)
-    (update defs (with-meta sym nil) assoc :declared sym :form form :form? true)
-    (reduce (fn untyped [m s] (assoc m (with-meta s nil) {:declared s})) defs (bound entry))))
+  (let [define (fn define [m [s init]] (update m (with-meta s nil) assoc :declared s :form init :form? true))]
+    (cond
+      (symbol? sym) (define defs entry)
+      (= :letfn sym) (reduce define defs (partition 2 form))
+      :else (reduce (fn untyped [m s] (assoc m (with-meta s nil) {:declared s})) defs (bound entry)))))
 
 (defn- define-params [defs {:keys [params kind]}]
   (reduce (fn param [m p] (update m (with-meta p nil) assoc :declared p :kind kind)) defs params))
@@ -74,17 +76,9 @@
     lb))
 
 (defn- meet
-  "Returns the type where branches with the values `args` meet."
+  "Returns the type where branches with the values `args` meet: that of an if with these branches."
   [env sym args]
-  (let [types (map (fn arg-type [form] (type-of-form env sym form)) args)
-        primitives (distinct (map infer/primitive-class types))
-        tags (distinct (keep infer/class-tag (remove nil? (map (fn [form t] (when (some? form) t)) args types))))]
-    (cond
-      (and (= 1 (count primitives)) (first primitives)) (infer/primitive sym (first primitives))
-      (and (= 1 (count tags)) (every? nil? primitives)
-           (every? (fn told? [[form t]] (or (nil? form) (infer/class-tag t))) (map vector args types)))
-      (infer/tagged sym (first tags))
-      :else (infer/tagged sym nil))))
+  (type-of-form env sym (reduce (fn branch [form arg] (list 'if nil form arg)) args)))
 
 (defn- derive-type [env sym]
   (let [{:keys [declared form form? kind args]} ((:defs env) sym)

@@ -4,6 +4,7 @@ package skein.rt.watch;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,6 +37,7 @@ final class AsyncTrace {
     static final String MARK = "skein.ASYNC";
 
     private static final int MAX_LOGICAL = 64; // frames that are added to one exception in total
+    private static final int MAX_STEPS = 64; // waiting blocks looked at for each block that fails
     private static final int MAX_ABOVE = 3; // frames of the machinery kept above the first frame of the user's code
     private static final int MAX_OF_THREAD = 8; // frames of a waiting thread, or of a spawner
     private static final boolean OFF = "off".equals(System.getProperty("skein.async-trace"));
@@ -169,25 +171,29 @@ final class AsyncTrace {
         return e.getMethodName().equals("async") && e.getClassName().equals("skein.rt.Frame");
     }
 
-    /** Adds the waiting blocks and threads, one after the other. */
+    /**
+     * Adds the waiting blocks and threads, one after the other. A deep recursion fails block by block, and each of its blocks
+     * would look at all those above it, which wait at the same place. So the number of steps is limited too.
+     */
     private void addAwaiting(Frame frame) {
-        Set<Frame> seen = new HashSet<>();
-        while (logical < MAX_LOGICAL && seen.add(frame)) {
+        Set<Sites.Site> places = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (int steps = 0; steps < MAX_STEPS && logical < MAX_LOGICAL; steps++) {
             Waiter waiter = Result.firstWaiting(frame.port());
             if (waiter == null) return;
-            Frame next = waiter.frame();
-            if (next == null) {
+            frame = waiter.frame();
+            if (frame == null) {
                 addThread(waiter);
                 return;
             }
-            StackTraceElement element = waitingAt(next);
-            if (known.add(element)) {
-                trace.add(mark(AWAITED, element));
-                trace.add(element);
-                logical++;
-            }
-            frame = next;
+            if (places.add(Sites.of(frame.body()).at(frame.state))) addPlace(waitingAt(frame));
         }
+    }
+
+    private void addPlace(StackTraceElement element) {
+        if (!known.add(element)) return;
+        trace.add(mark(AWAITED, element));
+        trace.add(element);
+        logical++;
     }
 
     private void addThread(Waiter waiter) {
