@@ -20,7 +20,7 @@
    [skein.virtual :as v])
   (:import
    (java.util Random)
-   (java.util.concurrent CancellationException CountDownLatch)
+   (java.util.concurrent CancellationException)
    (java.util.concurrent.atomic AtomicInteger)
    (skein.rt Channel)
    (skein.rt.scope Cancellable Region VirtualFuture)))
@@ -173,11 +173,11 @@
   (fn failing [] (Thread/sleep (long ms)) (throw (ex-info "meant" {:skein/error ::meant}))))
 
 (defn- await-end
-  "Waits for the latch, interrupted or not."
-  [^CountDownLatch latch]
+  "Waits for the end of the thread, interrupted or not."
+  [^Thread thread]
   (loop [interrupted? false]
     (cond
-      (not (try (.await latch) true (catch InterruptedException _ false))) (recur true)
+      (not (try (.join thread) true (catch InterruptedException _ false))) (recur true)
       interrupted? (.interrupt (Thread/currentThread)))))
 
 (defn- run!!
@@ -207,13 +207,12 @@
       :any (v/any (fn [] (run!! elsewhere x)) (fn [] (run!! elsewhere y)))
       :all (ending ::meant (v/all (fn [] (run!! elsewhere y)) (failing-after x)))
       :run (ending ::meant (v/wrun! 2 (fn call [f] (f)) [(fn [] (run!! elsewhere y)) (failing-after x)]))
-      :future (let [ended (CountDownLatch. 1)
-                    f (v/future (try (run!! elsewhere y) (finally (.countDown ended))))]
+      :future (let [f (v/future (run!! elsewhere y))]
                 (try
                   (Thread/sleep (long x))
                   (finally
                     (future-cancel f)
-                    (when (.runner ^VirtualFuture f) (await-end ended))))))))
+                    (await-end (.thread ^VirtualFuture f))))))))
 
 (defn- fail! [{:keys [own]}]
   (throw (reset! own (ex-info "meant" {}))))

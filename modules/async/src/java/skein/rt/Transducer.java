@@ -112,9 +112,9 @@ public final class Transducer extends Lock {
         try {
             Object instead = exceptionHandler.invoke(thrown);
             if (instead != null) b.add(instead);
-            Cancellable.restoreInterrupt(thrown);
         } catch (Throwable t) {
             Scheduler.uncaught(t);
         }
+        Cancellable.restoreInterrupt(thrown);
     }
 }

@@ -106,13 +106,13 @@
         (close! results)
         (when-not (cancelled?) (port/put! item results)))
       (catch Throwable t (fails item t)))
+    (Thread/interrupted) ; an interrupt was for this job, not for the next
     (< (- (Scheduler/nanoTime) start) (long slow-ns))))
 
 (defn- work-on-thread [jobs do-job workload]
   (threads/exec (bound-fn work [] (loop []
                                     (when-some [job (port/<!! jobs)]
                                       (do-job job)
-                                      (Thread/interrupted) ; it was for this job, not for the next
                                       (when-not (cancelled?) (recur)))))
                 (fn unbegun [_]) ; the scope ends the whole pipeline
                 workload))

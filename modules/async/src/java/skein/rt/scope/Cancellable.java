@@ -111,12 +111,9 @@ public final class Cancellable {
         Region outer = top;
         region.outer = outer;
         region.shields = shields;
+        region.interruptsBeneath = noticedFrom(lenderHere());
         top = region;
-        if (outer == null || !outer.requested || shields > outer.shields || noticed(outer)) {
-            region.interruptsBeneath = noticedFrom(lenderHere());
-            return;
-        }
-        region.interruptsBeneath = outer.interruptsBeneath;
+        if (outer == null || !outer.requested || shields > outer.shields || noticed(outer)) return;
         outer.delivered = false;
         region.requested = true;
         region.requestedAt = outer.requestedAt;

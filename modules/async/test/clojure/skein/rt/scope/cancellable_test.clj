@@ -121,7 +121,7 @@
            (on-thread (fn []
                         (let [outer (enter), inner (enter)]
                           (.cancel outer)
-                          (let [noticed (Thread/interrupted)] (.leaveCancelled inner) [noticed (interrupted?)]))))))))
+                          (let [noticed (Thread/interrupted)] (.leave inner (InterruptedException.)) [noticed (interrupted?)]))))))))
 
 (deftest a-wait-is-withdrawn-or-completed
   ;; Checks S1: of many that withdraw and one that completes, one wins.
