@@ -22,7 +22,7 @@
    (java.util.concurrent CountDownLatch)
    (javax.management ObjectName)
    (skein.inspect.rt Bean Entry Packing Registry)
-   (skein.rt Frame Hooks Port)
+   (skein.rt Frame Hooks Result)
    (skein.rt.watch Conveyor)))
 
 (set! *warn-on-reflection* true)
@@ -317,7 +317,7 @@
   (let [c (chan)
         port (go (>! c 1))]
     (parked 1)
-    (.clear ^Entry (.block ^Port port)) ; as the collector does
+    (.clear ^Entry (Result/block port)) ; as the collector does
     (let [look (inspect/snapshot)]
       (is (= [:put] (map :op (:blocks (:collected look)))))
       (is (= 1 (:count (:collected look))))
