@@ -4,18 +4,16 @@
   (:require
    [clojure.java.shell :refer [sh]]
    [clojure.string :as str]
-   [clojure.test :as test :refer [deftest is]]
-   [skein.deadline :refer [within-deadline]]))
+   [clojure.test :as test :refer [deftest is]]))
 
 (set! *warn-on-reflection* true)
 
 (defn- printed
   "Returns what a program prints, or throws what it throws."
   [path & arguments]
-  (within-deadline
-    ;; In a test a simulation reports its failure to clojure.test; elsewhere it throws.
-    (binding [test/*testing-vars* nil, *command-line-args* arguments, *in* (java.io.StringReader. "")]
-      (with-out-str (load-file path)))))
+  ;; In a test a simulation reports its failure to clojure.test; elsewhere it throws.
+  (binding [test/*testing-vars* nil, *command-line-args* arguments, *in* (java.io.StringReader. "")]
+    (with-out-str (load-file path))))
 
 (deftest the-tour-shows-the-results-of-its-steps
   (is (= 7 (count (re-seq #"(?m)^;=> " (printed "tools/tour/run.clj" "--go"))))))
