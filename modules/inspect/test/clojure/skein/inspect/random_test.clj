@@ -29,11 +29,11 @@
         done (vec (repeatedly (count blocks) #(atom 0)))
         entries (mapv (fn [ops n]
                         (let [^Channel port (go (loop [todo (apply list (map (fn [[op c]] [op (chs c)]) ops))]
-                                               (when-some [[op c] (first todo)]
-                                                 (let [todo (rest todo)]
-                                                   (if (= :take op) (<! c) (>! c 1))
-                                                   (swap! n inc)
-                                                   (recur todo)))))]
+                                                  (when-some [[op c] (first todo)]
+                                                    (let [todo (rest todo)]
+                                                      (if (= :take op) (<! c) (>! c 1))
+                                                      (swap! n inc)
+                                                      (recur todo)))))]
                           (Result/block port)))
                       blocks done)]
     (assoc program :entries entries :done done :keeps (mapv chs held))))
