@@ -9,7 +9,7 @@
   * output: `add-sink!` `set-format!` `with-limits`; as data `records` `tree`
   * verbosity: `*verbose*` `with-verbose` `printfv` `printlnv` `condv` `ifv`
 
-  It has the functions of org.clojure/tools.trace under the same names. After
+  It has the functions of org.clojure/tools.trace under the same names, see doc/trace.md. After
   (set-format! :tools.trace) it prints in the same format. doc/trace.md is the guide.
 
       (defn half [n] (/ n 2))
