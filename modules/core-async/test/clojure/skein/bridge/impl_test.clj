@@ -197,6 +197,14 @@
   (is (= :refused (await-port (go-machine (try (mapv (fn [c] (a/<! c)) [(a/chan)])
                                                (catch AssertionError _ :refused)))))))
 
+;; A port that gives its value by a callback within take!, as one that forwards to a closed channel does.
+(defrecord ^:private AtOnce [v]
+  impl/ReadPort
+  (take! [_ handler] ((impl/commit handler) v) nil))
+
+(deftest a-machine-may-be-called-back-while-it-starts-an-operation
+  (is (= [1 nil 2] (await-port (go-machine [(<! (->AtOnce 1)) (<! (->AtOnce nil)) (<! (a/go 2))])))))
+
 (deftest a-machine-that-throws-closes-its-channel
   (let [done (a/chan 1)]
     (is (thrown-with-msg? Exception #"boom" (machine done (now 1) (throw (ex-info "boom" {})))))

@@ -19,7 +19,7 @@
   (:import
    (clojure.lang Var)
    (java.util.concurrent SynchronousQueue)
-   (java.util.concurrent.atomic AtomicReferenceArray)))
+   (java.util.concurrent.atomic AtomicReference AtomicReferenceArray)))
 
 (set! *warn-on-reflection* true)
 
@@ -30,8 +30,9 @@
 
 ;; A machine's thread and the thread that runs the machine take turns. At the end of a turn the
 ;; machine's thread puts the outcome on `turns`, and the other takes it. A machine that waits takes
-;; from `wakes`.
-(deftype-once ^:private Turns [^SynchronousQueue turns ^SynchronousQueue wakes])
+;; from `wakes`. `starting` holds the machine's thread while that starts an operation, and then
+;; :called-back if the operation has called back on this thread: then there is nobody to take turns with.
+(deftype-once ^:private Turns [^SynchronousQueue turns ^SynchronousQueue wakes ^AtomicReference starting])
 
 (alter-meta! #'->Turns assoc :private true)
 
@@ -39,10 +40,13 @@
   "For the body of a machine: does the operation `run`, a function of the machine, a block number and
   `args`. Waits for its value and returns it."
   [state ^Turns turns run args]
-  (when-not (identical? :recur (apply run state 1 args))
-    (.put ^SynchronousQueue (.-turns turns) [:waits])
-    (.take ^SynchronousQueue (.-wakes turns)))
-  (ioc/aget-object state ioc/VALUE-IDX))
+  (let [^AtomicReference starting (.-starting turns)
+        _ (.set starting (Thread/currentThread))
+        outcome (apply run state 1 args)]
+    (when-not (or (identical? :called-back (.getAndSet starting nil)) (identical? :recur outcome))
+      (.put ^SynchronousQueue (.-turns turns) [:waits])
+      (.take ^SynchronousQueue (.-wakes turns)))
+    (ioc/aget-object state ioc/VALUE-IDX)))
 
 (defn- run-body [state ^Turns turns body]
   (Var/resetThreadBindingFrame (or (ioc/aget-object state ioc/BINDINGS-IDX) (Var/cloneThreadBindingFrame)))
@@ -61,10 +65,13 @@
   "Returns a machine with `n-user-places` that runs `body`, a function of the machine and of its
   Turns."
   [n-user-places body]
-  (let [turns (Turns. (SynchronousQueue.) (SynchronousQueue.))
+  (let [turns (Turns. (SynchronousQueue.) (SynchronousQueue.) (AtomicReference.))
         go-on (fn go-on [state]
-                (.put ^SynchronousQueue (.-wakes turns) :go-on)
-                (await-turn state turns))
+                (if (.compareAndSet ^AtomicReference (.-starting turns) (Thread/currentThread) :called-back)
+                  state
+                  (do
+                    (.put ^SynchronousQueue (.-wakes turns) :go-on)
+                    (await-turn state turns))))
         begin (fn begin [state]
                 (ioc/aset-object state ioc/FN-IDX go-on)
                 (Thread/startVirtualThread (fn run [] (run-body state turns body)))
