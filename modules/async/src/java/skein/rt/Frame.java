@@ -138,8 +138,7 @@ public final class Frame extends Waiter implements Runnable {
     /** Runs the block on this thread, which need not be a worker's. */
     @Override
     public void run() {
-        Runner r = Runner.current();
-        if (r == null) r = Runner.here();
+        Runner r = Runner.here();
         Object outer = Var.getThreadBindingFrame();
         Object installed = r.installed;
         r.installed = outer;
@@ -243,8 +242,7 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     private void fail(Throwable thrown) {
-        // An interrupt that the caller's thread got for other reasons than the block's own cancellation is for the
-        // caller.
+        // An interrupt that was not for the block's own cancellation was for the caller, whose thread this is.
         boolean forCaller = runner.depth > 0
                 && (cancellable == null || !cancellable.isCancelled())
                 && Cancellable.isInterruptHere(thrown);

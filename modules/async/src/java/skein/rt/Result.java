@@ -79,12 +79,14 @@ public final class Result {
         }
     }
 
-    /** Calls the watcher, once. The block has ended and has closed the port. */
+    /** Calls the watcher, once. The block has ended and has closed the port, so no watcher is added any more. */
     static void ended(Channel port, Object value, Throwable thrown) {
-        Result known = (Result) port.role;
-        if (known.watcher == null) return;
-        port.role = new Result(known.block, null);
-        known.watcher.ended(value, thrown);
+        Watcher watcher = ((Result) port.role).watcher;
+        if (watcher == null) return;
+        port.lock(); // the inspector may be setting its entry
+        port.role = new Result(((Result) port.role).block, null);
+        port.unlock();
+        watcher.ended(value, thrown);
     }
 
     /** Returns the inspector's entry for the block whose result {@code port} is, or null. */
@@ -95,8 +97,11 @@ public final class Result {
     /** Sets the inspector's entry for the block. It must not hold the frame, or the frame would live as long as the port. */
     public static void block(Channel port, Object block) {
         port.lock();
-        port.role = new Result(block, ((Result) port.role).watcher);
-        port.unlock();
+        try {
+            port.role = new Result(block, ((Result) port.role).watcher);
+        } finally {
+            port.unlock();
+        }
     }
 
     /** Returns the value that nobody has taken yet, or null. For inspection: the block may still run. */

@@ -15,8 +15,7 @@ public abstract class Runner {
     int depth; // how many async blocks run inside one another on this thread
     boolean interrupted; // an async block that has run inline has noticed an interrupt of this thread; for its caller
     private Cancellable own; // of the thread's code outside of blocks, or null
-    private Cancellable
-            lender; // of the code that has lent this thread to the block that runs, or beneath that; or null
+    private Cancellable lender; // see lender()
     protected Object
             installed; // the Var binding frame that is on the thread between two steps, or null if that is not known
 
@@ -85,11 +84,12 @@ public abstract class Runner {
         return frame;
     }
 
-    /** The innermost cancellable whose code has lent this thread to the block that runs on it, see {@link Cancellable#lend}; or null. */
+    /** Returns the innermost cancellable whose code has lent this thread to a block that runs on it, or null: see {@link Cancellable#lend}. */
     public final Cancellable lender() {
         return lender;
     }
 
+    /** Interrupts this thread for the code that called an async block, which has noticed the interrupt in its place. */
     void interruptAgain() {
         interrupted = false;
         Thread.currentThread().interrupt();
