@@ -47,9 +47,8 @@ public class Channel extends Lock {
     private Waiter takers; // guarded by lock; the first of a circular list, or null
     private Waiter putters; // guarded by lock; the first of a circular list, or null
     private int waiting; // guarded by lock; how many takers and putters, together
-    private Runnable putWaits; // guarded by lock; run once when a put waits, or null
     private volatile Object end; // null while open, then CLOSED, a Throwable or a Failure; read by anyone
-    Object role; // a Result is replaced under the lock by one that tells more; else never changed
+    Role role; // what more this channel is, or null; replaced only under the lock, by one that knows more
 
     /** Makes a plain channel; null means no buffer. */
     public Channel(Buffer buffer) {
@@ -58,35 +57,22 @@ public class Channel extends Lock {
 
     /**
      * @param buffer where values wait, or null for none
-     * @param role what more this channel is: a {@link Transducer}, an {@link Unlimited}, a {@link Result}, a {@link Timeout},
-     *     or null
+     * @param role what more this channel is, or null
      */
-    public Channel(Buffer buffer, Object role) {
+    public Channel(Buffer buffer, Role role) {
         this.buffer = buffer;
         this.role = role;
     }
 
-    /** Returns what more this channel is, see the constructor, or null. */
-    public final Object role() {
+    /** Returns what more this channel is, or null. */
+    public final Role role() {
         return role;
     }
 
-    /** A transducer's lock is reentrant, and takes the place of the channel's own. */
+    /** A transducer may use its own channel. */
     @Override
-    protected final void lock() {
-        if (role instanceof Transducer transducer) transducer.lock();
-        else super.lock();
-    }
-
-    @Override
-    protected final boolean tryLock() {
-        return role instanceof Transducer transducer ? transducer.tryLock() : super.tryLock();
-    }
-
-    @Override
-    protected final void unlock() {
-        if (role instanceof Transducer transducer) transducer.unlock();
-        else super.unlock();
+    protected final boolean mayReenter() {
+        return role instanceof Transducer transducer && transducer.runsHere();
     }
 
     /**
@@ -100,7 +86,7 @@ public class Channel extends Lock {
     public final Object take(Waiter waiter, Runner runner) {
         lock();
         Buffer b = buffer;
-        if (b != null && b.count() > 0) return takeBuffered(b, runner);
+        if (b != null && hasValue(b)) return takeBuffered(b, runner);
         for (Waiter putter; (putter = putters) != null; ) {
             removePutter(putter);
             if (putter.claim()) {
@@ -123,10 +109,30 @@ public class Channel extends Lock {
     private Object takeLast(Buffer b, Runner runner) {
         if (b != null) {
             finish(b);
-            if (b.count() > 0) return takeBuffered(b, runner);
+            if (hasValue(b)) return takeBuffered(b, runner);
         }
         unlock();
         return null;
+    }
+
+    /** Returns whether a value is buffered. A custom buffer may throw, and then the lock is released. */
+    private boolean hasValue(Buffer b) {
+        try {
+            return b.count() > 0;
+        } catch (Throwable t) {
+            unlock();
+            throw t;
+        }
+    }
+
+    /** Returns whether another value fits, as {@link #hasValue} does. */
+    private boolean hasRoom(Buffer b) {
+        try {
+            return !b.full();
+        } catch (Throwable t) {
+            unlock();
+            throw t;
+        }
     }
 
     private Object takeBuffered(Buffer b, Runner runner) {
@@ -184,7 +190,7 @@ public class Channel extends Lock {
                 }
             }
         }
-        if (b != null && !b.full()) return putBuffered(b, value, runner);
+        if (b != null && hasRoom(b)) return putBuffered(b, value, runner);
         try {
             if (waiter != null) addPutter(waiter, value);
         } finally {
@@ -454,20 +460,21 @@ public class Channel extends Lock {
         waiter.waits = Waiter.TO_PUT;
         putters = Ring.link(putters, waiter);
         waiting++;
-        if (putWaits != null) tellThatPutWaits();
+        if (role != null && role.putWaits != null) tellThatPutWaits();
     }
 
     /** Runs {@code task} once, under the lock, when a put waits here, now or later. It may only submit work. */
     public final void whenPutWaits(Runnable task) {
         lock();
-        putWaits = task;
+        role = role == null ? new Role() : role.unshared();
+        role.putWaits = task;
         if (putters != null) tellThatPutWaits();
         unlock();
     }
 
     private void tellThatPutWaits() {
-        Runnable task = putWaits;
-        putWaits = null;
+        Runnable task = role.putWaits;
+        role.putWaits = null;
         task.run();
     }
 

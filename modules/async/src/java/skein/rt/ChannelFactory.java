@@ -27,7 +27,7 @@ public class ChannelFactory {
     }
 
     /** Returns a channel; see {@link Channel}. */
-    public Channel channel(Buffer buffer, Object role) {
+    public Channel channel(Buffer buffer, Role role) {
         return new Channel(buffer, role);
     }
 

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A short lock in one field, for critical sections of a few dozen instructions that neither block nor
- * run user code. Its subclass is the object it guards, so that the lock costs no object of its own.
+ * run user code, but for {@link #mayReenter}. Its subclass is the object it guards, so that the lock costs no object of its own.
  *
  * <p>Memory order: everything done before {@link #unlock} is visible after the next {@link #lock}.
  *
@@ -30,19 +30,31 @@ public abstract class Lock {
         }
     }
 
-    private volatile int taken; // 0 or 1
+    private volatile int taken; // 0: free; else how often the holder has entered
 
     protected void lock() {
-        if (!TAKEN.compareAndSet(this, 0, 1)) lockSlowly();
+        if (!TAKEN.compareAndSet(this, 0, 1) && !reenter()) lockSlowly();
     }
 
     /** Takes the lock if it is free. */
     protected boolean tryLock() {
-        return TAKEN.compareAndSet(this, 0, 1);
+        return TAKEN.compareAndSet(this, 0, 1) || reenter();
     }
 
     protected void unlock() {
-        TAKEN.setRelease(this, 0);
+        TAKEN.setRelease(this, (int) TAKEN.get(this) - 1);
+    }
+
+    /** Returns whether this thread holds the lock and may take it again: only while it runs user code under the lock. */
+    protected boolean mayReenter() {
+        return false;
+    }
+
+    /** Counts one more entry if this thread may. Only tried after the lock was found taken, so it costs others nothing. */
+    private boolean reenter() {
+        if (!mayReenter()) return false;
+        TAKEN.set(this, (int) TAKEN.get(this) + 1);
+        return true;
     }
 
     private void lockSlowly() {

@@ -8,7 +8,7 @@ import skein.rt.watch.Failures;
  * buffer only when no take waits for the value, and can hold the exception that ended the block. The methods are those of
  * such a port.
  */
-public final class Result {
+public final class Result extends Role {
     /** Called when a block has ended, on the thread that ended it, after the port has closed. */
     public interface Watcher {
         /** The block ended with {@code value}, or by {@code thrown} if that is not null. Returns soon and does not throw. */
@@ -28,6 +28,17 @@ public final class Result {
     private Result(Object block, Watcher watcher) {
         this.block = block;
         this.watcher = watcher;
+    }
+
+    private Result with(Object newBlock, Watcher newWatcher) {
+        Result changed = new Result(newBlock, newWatcher);
+        changed.putWaits = putWaits;
+        return changed;
+    }
+
+    @Override
+    Role unshared() {
+        return this == PLAIN ? with(null, null) : this;
     }
 
     /** Gives the block's value to the takes that wait for it, or keeps it; then closes. */
@@ -65,7 +76,7 @@ public final class Result {
             if (port.isClosed()) return false;
             Result known = (Result) port.role;
             Watcher first = known.watcher;
-            port.role = new Result(
+            port.role = known.with(
                     known.block,
                     first == null
                             ? w
@@ -84,7 +95,8 @@ public final class Result {
         Watcher watcher = ((Result) port.role).watcher;
         if (watcher == null) return;
         port.lock(); // the inspector may be setting its entry
-        port.role = new Result(((Result) port.role).block, null);
+        Result known = (Result) port.role;
+        port.role = known.with(known.block, null);
         port.unlock();
         watcher.ended(value, thrown);
     }
@@ -98,7 +110,8 @@ public final class Result {
     public static void block(Channel port, Object block) {
         port.lock();
         try {
-            port.role = new Result(block, ((Result) port.role).watcher);
+            Result known = (Result) port.role;
+            port.role = known.with(block, known.watcher);
         } finally {
             port.unlock();
         }

@@ -9,12 +9,12 @@ import skein.rt.scope.Cancellable;
 
 /**
  * What a channel's values pass before the buffer, and where its errors go. The transducer and the handler run under the
- * channel's lock, as core.async's contract says. They may use the channel: this is its lock, and it is reentrant.
+ * channel's lock, as core.async's contract says. They may use the channel: its lock lets their thread in again.
  *
  * <p>Differs: what the handler throws is reported, so that it harms neither the operation that ran the handler, which may
  * belong to a mult, nor those that wait here. In core.async the operation throws it, and keeps the lock.
  */
-public final class Transducer extends Lock {
+public final class Transducer extends Role {
     /** The reducing function under the transducer: adds to the buffer, which is the accumulator. */
     private static final IFn ADD = new AFn() {
         @Override
@@ -39,8 +39,7 @@ public final class Transducer extends Lock {
 
     private final IFn step;
     private final IFn exceptionHandler; // or null: the thread's uncaught-exception handler
-    private Thread holder; // written under the lock; read by a thread to see whether it is the holder
-    private int entries; // guarded by lock
+    private Thread running; // the thread that runs the transducer or the handler now, or null; written under the lock
     private boolean finished; // guarded by lock
 
     /**
@@ -52,43 +51,34 @@ public final class Transducer extends Lock {
         this.exceptionHandler = exceptionHandler;
     }
 
-    @Override
-    protected void lock() {
-        Thread me = Thread.currentThread();
-        if (holder != me) {
-            super.lock();
-            holder = me;
-        }
-        if (entries++ == 0 && Hooks.installed != null) World.holds(1);
+    /** Returns whether this thread runs the transducer or the handler, and so holds the channel's lock. */
+    boolean runsHere() {
+        return running == Thread.currentThread();
     }
 
-    @Override
-    protected boolean tryLock() {
-        Thread me = Thread.currentThread();
-        if (holder != me) {
-            if (!super.tryLock()) return false;
-            holder = me;
-        }
-        if (entries++ == 0 && Hooks.installed != null) World.holds(1);
-        return true;
+    /** User code begins. Returns the thread that ran it before: this one if the code has come back to its channel, or null. */
+    private Thread begin() {
+        Thread outer = running;
+        running = Thread.currentThread();
+        World.holds(1); // a simulation must not run others now: they might wait for this lock
+        return outer;
     }
 
-    @Override
-    protected void unlock() {
-        if (--entries == 0) {
-            holder = null;
-            super.unlock();
-            if (Hooks.installed != null) World.holds(-1);
-        }
+    private void end(Thread outer) {
+        running = outer;
+        World.holds(-1);
     }
 
     /** Adds to the buffer. Returns whether the transducer has ended. */
     boolean add(Buffer b, Object value) {
+        Thread outer = begin();
         try {
             return RT.isReduced(step.invoke(b, value));
         } catch (Throwable t) {
             handle(b, t);
             return false;
+        } finally {
+            end(outer);
         }
     }
 
@@ -96,10 +86,13 @@ public final class Transducer extends Lock {
     void finish(Buffer b) {
         if (finished) return;
         finished = true;
+        Thread outer = begin();
         try {
             step.invoke(b);
         } catch (Throwable t) {
             handle(b, t);
+        } finally {
+            end(outer);
         }
     }
 

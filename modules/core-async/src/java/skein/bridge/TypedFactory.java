@@ -9,6 +9,7 @@ import clojure.core.async.impl.channels.ManyToManyChannel;
 import skein.rt.Buffer;
 import skein.rt.Channel;
 import skein.rt.ChannelFactory;
+import skein.rt.Role;
 
 /** Makes Skein's channels and buffers with core.async's types. */
 public final class TypedFactory extends ChannelFactory {
@@ -16,7 +17,7 @@ public final class TypedFactory extends ChannelFactory {
     public TypedFactory() {}
 
     @Override
-    public Channel channel(Buffer buffer, Object role) {
+    public Channel channel(Buffer buffer, Role role) {
         return new ManyToManyChannel(buffer, role);
     }
 

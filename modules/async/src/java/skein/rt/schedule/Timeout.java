@@ -6,10 +6,11 @@ import java.util.concurrent.TimeUnit;
 import skein.rt.Callback;
 import skein.rt.Channel;
 import skein.rt.ChannelFactory;
+import skein.rt.Role;
 import skein.rt.World;
 
 /** Makes a channel one that closes at a deadline. It belongs to one caller: closing it sooner cancels it. */
-public final class Timeout {
+public final class Timeout extends Role {
     final long deadline; // on the clock of Scheduler.nanoTime
     int place = -1; // index in Timers' heap, guarded by its lock; -1 if it is not in the heap
     private final Channel channel = ChannelFactory.INSTANCE.channel(null, this);

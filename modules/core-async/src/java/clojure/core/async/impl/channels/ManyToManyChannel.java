@@ -8,6 +8,7 @@ import clojure.lang.IFn;
 import clojure.lang.Symbol;
 import skein.rt.Buffer;
 import skein.rt.Late;
+import skein.rt.Role;
 
 /**
  * The class of all channels that users get on the bridge, under the name of core.async's class. Its methods are those of
@@ -18,7 +19,7 @@ public final class ManyToManyChannel extends skein.rt.Channel implements ReadPor
     public final Object buf;
 
     /** Called by the bridge's {@link skein.rt.ChannelFactory}. */
-    public ManyToManyChannel(Buffer buffer, Object role) {
+    public ManyToManyChannel(Buffer buffer, Role role) {
         super(buffer, role);
         buf = buffer;
     }
