@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>A thread that finds the lock taken spins with growing pauses, so that the holder can do several operations in a row
  * while the data is in its cache. Then it yields. Finally it sleeps in small steps, in case the holder has lost its
- * processor.
+ * processor. A sleep may use up an unpark that was meant for the caller, so the thread then unparks itself.
  */
 public abstract class Lock {
     private static final int SPIN_ROUNDS = 12;
@@ -69,7 +69,10 @@ public abstract class Lock {
                 LockSupport.parkNanos(SLEEP_NANOS);
                 Thread.yield(); // an interrupted thread does not park
             }
-            if (taken == 0 && TAKEN.compareAndSet(this, 0, 1)) return;
+            if (taken == 0 && TAKEN.compareAndSet(this, 0, 1)) {
+                if (round >= YIELD_ROUNDS) LockSupport.unpark(Thread.currentThread());
+                return;
+            }
         }
     }
 }
