@@ -98,7 +98,8 @@
   (describe [_] (assoc @state :done done :deadline-ns deadline-ns))
   (cancelled [_ region more]
     (let [{:keys [live] body :region}
-          (swap! state #(if (identical? region (:region %))
+          ;; Without a region the scope is just being opened, and can have no other than that of its body.
+          (swap! state #(if (identical? region (:region % region))
                           (-> % (assoc :cancelled? true) (update :reason (fn first-of [r] (or r :outside))))
                           %))]
       (when (identical? region body) (.addAll more (in-order live)))))

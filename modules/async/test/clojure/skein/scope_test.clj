@@ -13,9 +13,9 @@
    (java.io PipedInputStream PipedOutputStream)
    (java.net InetAddress ServerSocket Socket)
    (java.util.concurrent CancellationException CountDownLatch)
-   (java.util.concurrent.atomic AtomicInteger)
+   (java.util.concurrent.atomic AtomicInteger AtomicReference)
    (skein.rt Channel)
-   (skein.rt.scope Fork)
+   (skein.rt.scope Fork Region)
    (skein.rt.watch Failures Failures$Uncaught)))
 
 (set! *warn-on-reflection* true)
@@ -339,6 +339,31 @@
         (.await waiting)
         (s/cancel! s)))
     (is (= 3 (.get ended)))))
+
+(deftest a-cancellation-while-a-scope-is-opened-reaches-its-children
+  (let [given (AtomicReference.) cancelled (AtomicReference.) children (AtomicInteger.)
+        ended? (atom false)
+        canceller (Thread. (fn cancel []
+                             (while (not @ended?)
+                               (when-some [^Region region (.getAndSet given nil)]
+                                 (dotimes [_ (rand-int 60)] (Thread/onSpinWait))
+                                 (.cancel region)
+                                 (.set cancelled region)))))
+        attempt (fn attempt []
+                  (let [outer (Region/enter nil)]
+                    (.set given outer)
+                    (dotimes [_ (rand-int 30)] (Thread/onSpinWait))
+                    (try
+                      (s/scope [s]
+                        (while (not (identical? outer (.get cancelled))) (Thread/onSpinWait))
+                        (s/async s (.incrementAndGet children)))
+                      (catch CancellationException _))
+                    (.leave outer)
+                    (Thread/interrupted)))]
+    (.start canceller)
+    (is (within-deadline (do (dotimes [_ 100000] (attempt)) true)))
+    (reset! ended? true)
+    (is (= 0 (.get children)))))
 
 (deftest an-interrupted-wait-cancels-the-scope-and-stays-interrupted
   (let [begun (CountDownLatch. 1) ended (promise) outcome (promise)
