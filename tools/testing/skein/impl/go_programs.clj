@@ -13,7 +13,8 @@
   (:import
    (clojure.lang Compiler$CompilerException)
    (java.util.concurrent ExecutorService Executors ThreadFactory)
-   (skein.rt Buffers$Fixed Channel World)))
+   (skein.rt Buffers$Fixed Channel World)
+   (skein.rt.block ThreadWaiter)))
 
 (set! *warn-on-reflection* true)
 
@@ -22,12 +23,12 @@
 (defn take-val
   "Parks in a block, blocks in a function."
   [port]
-  (if (instance? Channel port) (.takeBlocking ^Channel port) (first port)))
+  (if (instance? Channel port) (ThreadWaiter/take ^Channel port) (first port)))
 
 (defn put-val
   "Parks in a block, blocks in a function."
   [port v]
-  (if (instance? Channel port) (.putBlocking ^Channel port v) true))
+  (if (instance? Channel port) (ThreadWaiter/put ^Channel port v) true))
 
 (defn alts-val
   "Parks in a block; takes from the first port in a function."
@@ -58,7 +59,7 @@
   (if-not *ports*
     [v]
     (let [c (Channel. (when-not (nil? v) (Buffers$Fixed. 1)))
-          answer (fn answer [] (if (nil? v) (.close c) (.putBlocking c v)))]
+          answer (fn answer [] (if (nil? v) (.close c) (ThreadWaiter/put c v)))]
       (cond
         (not (late?)) (answer)
         (World/starts answer) nil ; a thread of the simulation that runs here
@@ -71,7 +72,7 @@
   (when *ports*
     (let [late (late?)
           c (Channel. (when-not late (Buffers$Fixed. 1)))]
-      (when late (Thread/startVirtualThread (fn accept [] (.takeBlocking c)))) ; for ever, if nothing is put
+      (when late (Thread/startVirtualThread (fn accept [] (ThreadWaiter/take c)))) ; for ever, if nothing is put
       c)))
 
 ;;;; Trees -> forms
@@ -243,7 +244,7 @@
 (defn join
   "Returns the value of a block, or the exception that ended it."
   [^Channel p]
-  (let [v (deref (future (.takeBlocking p)) 120000 ::late)]
+  (let [v (deref (future (ThreadWaiter/take p)) 120000 ::late)]
     (when (= ::late v) (throw (IllegalStateException. "The block did not end in two minutes.")))
     (when-let [t (.thrown p)] (throw t))
     v))

@@ -35,9 +35,9 @@
    [skein.impl.port :as port]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Alts Box Buffer Callback Channel ChannelFactory Frame Runner)
-   (skein.rt.schedule Timeout)
-   (skein.rt.watch Failures)))
+   (skein.rt Alts Box Buffer Channel ChannelFactory Runner Uncaught)
+   (skein.rt.block Callback Failures Frame ThreadWaiter)
+   (skein.rt.schedule Timeout)))
 
 (set! *warn-on-reflection* true)
 
@@ -185,19 +185,19 @@
   Like core.async's. Differs: it may be called in a go block. An interrupted thread withdraws
   its take, so that no value is lost."
   [port]
-  (if (instance? Channel port) (.takeBlocking ^Channel port) (port/<!! port)))
+  (if (instance? Channel port) (ThreadWaiter/take ^Channel port) (port/<!! port)))
 
 (defblockingop >!!
   "Puts `val`, and blocks this thread until it is accepted. Returns true, or false if the
   port is closed. Like core.async's; differs as `<!!` does."
   [port val]
-  (if (instance? Channel port) (.putBlocking ^Channel port val) (port/>!! port val)))
+  (if (instance? Channel port) (ThreadWaiter/put ^Channel port val) (port/>!! port val)))
 
 (defblockingop alts!!
   "Does one of several operations, and blocks this thread until one is done; see `alts!`.
   Like core.async's; differs as `<!!` does."
   [ports & opts]
-  (Alts/chooseBlocking ports opts))
+  (ThreadWaiter/alts ports opts))
 
 ;;;; Parking operations, as functions: the go compiler replaces direct calls of them
 
@@ -312,7 +312,7 @@
     (when-some [thrown (if (instance? Channel port)
                          (.thrown ^Channel port)
                          (late/failure port))]
-      (throw (Failures/rethrown thrown))))
+      (throw (Uncaught/rethrown thrown))))
   value)
 
 (defmacro ^{:style/indent 0} <?

@@ -23,10 +23,10 @@
    [skein.impl.once :refer [deftype-once]])
   (:import
    (java.util.concurrent CancellationException)
-   (skein.rt Channel)
+   (skein.rt Cancellable Channel Region Region$Owner)
+   (skein.rt.block Callback Failures ThreadWaiter)
    (skein.rt.schedule Scheduler Timeout)
-   (skein.rt.scope Cancellable Fork Region Region$Owner)
-   (skein.rt.watch Failures)))
+   (skein.rt.scope Fork)))
 
 (set! *warn-on-reflection* true)
 
@@ -172,7 +172,7 @@
     (cond
       (nil? deadline-ms) nil
       (zero? (long deadline-ms)) (expire s)
-      :else (swap! (.-state s) assoc :timer (Timeout/calling (long deadline-ms) (fn fired [_] (expire s)))))
+      :else (swap! (.-state s) assoc :timer (Callback/after (long deadline-ms) (fn fired [_] (expire s)))))
     s))
 
 (defn ^:no-doc body-failed
@@ -199,7 +199,7 @@
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
   [^Channel done]
   (loop [interrupted? false]
-    (if (try (.takeBlocking done) false (catch InterruptedException _ true))
+    (if (try (ThreadWaiter/take done) false (catch InterruptedException _ true))
       (do (.cancel (Cancellable/innermost))
           (recur true))
       (when interrupted? (.interrupt (Thread/currentThread))))))
@@ -296,7 +296,7 @@
   x)
 
 (defn ^:no-doc child
-  "Returns the region of a new child of the scope; see skein.rt.scope.Region. Throws
+  "Returns the region of a new child of the scope; see skein.rt.Region. Throws
   :skein/scope-closed when the scope has ended."
   ^Region [scope]
   (let [^Scope s (check-scope "(fork s ...)" scope)

@@ -26,8 +26,8 @@
    (clojure.lang IFn)
    (java.util.concurrent Executor ExecutorService Executors RejectedExecutionException Semaphore)
    (skein.rt Channel)
-   (skein.rt.scope VirtualFuture)
-   (skein.rt.watch Failures)))
+   (skein.rt.block Failures)
+   (skein.rt.scope VirtualFuture)))
 
 (set! *warn-on-reflection* true)
 

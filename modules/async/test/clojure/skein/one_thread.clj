@@ -4,9 +4,9 @@
   callbacks run in the order of a seed, on a clock that jumps to the next timer."
   (:import
    (java.util ArrayList PriorityQueue Random)
-   (skein.rt World World$Stepper)
-   (skein.rt.schedule Timeout)
-   (skein.rt.watch Failures)))
+   (skein.rt Uncaught World World$Stepper)
+   (skein.rt.block Hooks)
+   (skein.rt.schedule Timeout)))
 
 (set! *warn-on-reflection* true)
 
@@ -14,13 +14,13 @@
   "Calls `f` with this thread in `world`."
   [^World world f]
   (let [stepper (World$Stepper. world)]
-    (World/alive 1)
+    (Hooks/simulations 1)
     (.begin stepper)
     (try
       (f stepper)
       (finally
         (.end stepper)
-        (World/alive -1)))))
+        (Hooks/simulations -1)))))
 
 (defn world
   "Returns a World of functions: `ready` of a frame or callback, `now`, and `at` of a timeout."
@@ -35,7 +35,7 @@
     (point [_ _] false)
     (withdrawn [_])
     (ended [_ _])
-    (uncaught [thrown] (Failures/uncaught thrown))
+    (uncaught [thrown] (Uncaught/keep thrown))
     (kept [_ _])
     (start [task] (Thread/startVirtualThread task))
     (checkThreads [])

@@ -14,9 +14,8 @@
    (java.net InetAddress ServerSocket Socket)
    (java.util.concurrent CancellationException CountDownLatch)
    (java.util.concurrent.atomic AtomicInteger AtomicReference)
-   (skein.rt Channel)
-   (skein.rt.scope Fork Region)
-   (skein.rt.watch Failures Failures$Uncaught)))
+   (skein.rt Channel Region Uncaught Uncaught$Report)
+   (skein.rt.scope Fork)))
 
 (set! *warn-on-reflection* true)
 
@@ -123,7 +122,7 @@
     (is (identical? unread (second told)) what)
     (when-not (= "thread" what) ; a plain thread's exception goes to the handler at once
       (is (= [{:error read}] (s/scope [s {:on-error :collect}] (start s read) (s/outcomes s))) what)
-      (is (not-any? #{read} (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last))) what))))
+      (is (not-any? #{read} (map (fn [^Uncaught$Report u] (.thrown u)) (Uncaught/last))) what))))
 
 ;;;; Cancelling
 

@@ -22,8 +22,8 @@
    (java.util Random)
    (java.util.concurrent CancellationException)
    (java.util.concurrent.atomic AtomicInteger)
-   (skein.rt Channel)
-   (skein.rt.scope Cancellable Region VirtualFuture)))
+   (skein.rt Cancellable Channel Region)
+   (skein.rt.scope VirtualFuture)))
 
 (set! *warn-on-reflection* true)
 

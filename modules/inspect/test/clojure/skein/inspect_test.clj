@@ -22,8 +22,8 @@
    (java.util.concurrent CountDownLatch)
    (javax.management ObjectName)
    (skein.inspect.rt Bean Entry Packing Registry)
-   (skein.rt Frame Hooks Result)
-   (skein.rt.watch Conveyor)))
+   (skein.rt Result)
+   (skein.rt.block Conveyor Frame Hooks)))
 
 (set! *warn-on-reflection* true)
 

@@ -21,8 +21,9 @@
   (:import
    (clojure.lang Compiler)
    (java.io File)
-   (skein.rt.schedule Scheduler)
-   (skein.rt.watch Failure Failures Failures$Uncaught)))
+   (skein.rt Failure Uncaught Uncaught$Report)
+   (skein.rt.block Failures)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 
@@ -135,7 +136,7 @@
 ;;;; Errors
 
 (defn- uncaught []
-  (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last)))
+  (map (fn [^Uncaught$Report u] (.thrown u)) (Uncaught/last)))
 
 (defn- keeping-uncaught
   "Returns a function that calls `run`. Meanwhile exceptions that end a thread are kept, as Skein keeps its own. They still go to the
@@ -146,7 +147,7 @@
       (Thread/setDefaultUncaughtExceptionHandler
         (reify Thread$UncaughtExceptionHandler
           (uncaughtException [_ thread thrown]
-            (when-not (Failures/wasUncaught thrown) (Failures/uncaught thrown)) ; not twice: code may have taken it since
+            (when-not (Uncaught/has thrown) (Uncaught/keep thrown)) ; not twice: code may have taken it since
             (if default
               (.uncaughtException default thread thrown)
               (do (.print System/err (str "Exception in thread \"" (.getName thread) "\" "))

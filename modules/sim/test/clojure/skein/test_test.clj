@@ -9,7 +9,7 @@
    [skein.test :as t]
    [skein.virtual :as v])
   (:import
-   (skein.rt.watch Failure Failures Failures$Uncaught)))
+   (skein.rt Failure Uncaught Uncaught$Report)))
 
 (set! *warn-on-reflection* true)
 
@@ -109,7 +109,7 @@
 
 (deftest an-error-of-an-earlier-test-is-not-reported
   (let [thrown (ex-info "dropped earlier" {}), held (atom (a/async (throw thrown)))
-        reported? (fn [] (some #(identical? thrown (.thrown ^Failures$Uncaught %)) (Failures/last)))]
+        reported? (fn [] (some #(identical? thrown (.thrown ^Uncaught$Report %)) (Uncaught/last)))]
     (silently
       (is (= [] (reports (t/no-dropped-errors)
                          #(do (reset! held nil)

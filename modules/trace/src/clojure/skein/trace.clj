@@ -30,7 +30,7 @@
    [skein.trace.verbose :as verbose])
   (:import
    (java.util.regex Pattern)
-   (skein.rt.watch Failures)))
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 

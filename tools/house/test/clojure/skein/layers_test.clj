@@ -18,23 +18,27 @@
   '[[0 error     [skein.impl.error skein.impl.check
                   skein.impl.internals skein.impl.mirror
                   skein.impl.once skein.base]                        []]
-    [1 runtime   [skein.rt skein.rt.*]                               [error]]
-    [2 protocols [skein.impl.protocols]                              [error runtime]]
-    [2 expand    [skein.impl.expand skein.impl.forms
-                  skein.impl.infer]                                  [error runtime]]
-    [3 foreign   [skein.impl.channel skein.impl.async.ports]         [error runtime protocols]]
-    [3 passes    [skein.impl.go.*]                                   [error runtime expand]]
-    [4 go        [skein.impl.go]                                     [error runtime expand passes]]
+    [1 kernel    [skein.rt]                                          [error]]
+    [2 schedule  [skein.rt.schedule]                                 [kernel]]
+    [3 block     [skein.rt.block]                                    [error kernel schedule]]
+    [4 children  [skein.rt.scope]                                    [kernel schedule block]]
+    [5 protocols [skein.impl.protocols]                              [error kernel block]]
+    [5 expand    [skein.impl.expand skein.impl.forms
+                  skein.impl.infer]                                  [error block]]
+    [6 foreign   [skein.impl.channel skein.impl.async.ports]         [error kernel schedule block protocols]]
+    [6 passes    [skein.impl.go.*]                                   [error block expand]]
+    [7 go        [skein.impl.go]                                     [error expand passes]]
     ;; The compiler in modules/cljs: the macros of blocks name it, and load it when ClojureScript expands them.
-    [4 cljs      [skein.impl.cljs]                                   []]
+    [7 cljs      [skein.impl.cljs]                                   []]
     ;; Its operations: the expansion of `<?` names one.
-    [4 operations [skein.impl.operations]                            []]
-    [5 late      [skein.impl.late]                                   [runtime protocols foreign go cljs]]
-    [6 port      [skein.impl.port skein.impl.argument
-                  skein.impl.threads skein.impl.alt]                 [error runtime late]]
-    [7 async     [skein.async skein.async.* skein.impl.async.*]      [error runtime protocols late port operations]]
-    [5 virtual   [skein.virtual skein.virtual.*]                     [error runtime]]
-    [8 scope     [skein.scope skein.scope.*]                         [error runtime late async]]])
+    [7 operations [skein.impl.operations]                            []]
+    [8 late      [skein.impl.late]                                   [kernel protocols foreign go cljs]]
+    [9 port      [skein.impl.port skein.impl.argument
+                  skein.impl.threads skein.impl.alt]                 [error kernel schedule block children late]]
+    [10 async    [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children protocols late
+                                                                      port operations]]
+    [5 virtual   [skein.virtual skein.virtual.*]                     [error kernel schedule block children]]
+    [11 scope    [skein.scope skein.scope.*]                         [error kernel schedule block children late async]]])
 
 (def ^:private unit->uses
   (into {} (map (fn [[_ unit _ uses]] [unit (set uses)])) units))
@@ -108,7 +112,7 @@
 (deftest a-use-that-is-not-allowed-is-found
   (let [path "a/src/clojure/skein/impl/error.clj", fault (str path ":2: skein.impl.error may not use skein.rt")]
     (doseq [text ["(:require\n[skein.rt :as rt])" "(:import\n(skein.rt Channel))"
-                  "\n(skein.rt.Timers/after x)" "\n'skein.rt/late" "\\\"\n^skein.rt.Frame x"]]
+                  "\n(skein.rt.Timers/after x)" "\n'skein.rt/late" "\\\"\n^skein.rt.Channel x"]]
       (is (= [fault] (faults {:path path :text text})) text))
     (is (= [] (faults {:path path :text "skein.impl.once ; skein.rt\n\"skein.rt \\\" skein.rt\""})))
     (is (= [(str path ":1: skein.fold is unknown: add a row for it in layers_test")]

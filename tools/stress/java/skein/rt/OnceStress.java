@@ -15,6 +15,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
+import skein.rt.block.Callback;
 
 /** Races for one value or one waiting operation, which exactly one party gets: arms of an alts, a close and a put, a withdrawal and a put. */
 public final class OnceStress {

@@ -11,6 +11,8 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
+import skein.rt.block.Callback;
+import skein.rt.block.ThreadWaiter;
 
 /** Writes before a put are visible to the taker: plain fields, without help from the test. */
 public final class PublicationStress {
@@ -62,7 +64,7 @@ public final class PublicationStress {
         @Actor
         public void put() {
             try {
-                channel.putBlocking(Box.filled());
+                ThreadWaiter.put(channel, Box.filled());
             } catch (InterruptedException e) {
                 throw new AssertionError(e); // nobody interrupts
             }
@@ -71,7 +73,7 @@ public final class PublicationStress {
         @Actor
         public void take(I_Result r) {
             try {
-                r.r1 = Box.content(channel.takeBlocking());
+                r.r1 = Box.content(ThreadWaiter.take(channel));
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
@@ -126,7 +128,7 @@ public final class PublicationStress {
 
         @Actor
         public void fail() {
-            port.closeFor(skein.rt.watch.Failure.of(port, THROWN));
+            port.closeFor(skein.rt.Failure.of(port, THROWN));
         }
 
         @Actor

@@ -21,9 +21,8 @@
    [skein.impl.protocols :as impl])
   (:import
    (java.util.concurrent.locks Lock)
-   (skein.rt Channel NilPut)
-   (skein.rt.schedule Scheduler)
-   (skein.rt.watch Failures)))
+   (skein.rt Channel NilPut Uncaught)
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -188,7 +187,7 @@
   block that puts must continue."
   [on-drop]
   (fn dropped [value]
-    (try (on-drop value) (catch Throwable t (Scheduler/uncaught t)))))
+    (try (on-drop value) (catch Throwable t (Uncaught/report t)))))
 
 (def ^:private gate-options
   "Option -> what its value must be; see skein.impl.check/options."

@@ -29,7 +29,8 @@
    (java.util Iterator NoSuchElementException)
    (java.util.concurrent CancellationException CompletableFuture CompletionException CompletionStage ExecutionException Future Future$State)
    (java.util.function BiConsumer)
-   (skein.rt Channel SourceChannel TakeFuture)))
+   (skein.rt Channel SourceChannel)
+   (skein.rt.block TakeFuture)))
 
 (set! *warn-on-reflection* true)
 

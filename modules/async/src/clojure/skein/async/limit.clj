@@ -27,8 +27,8 @@
    (java.util.concurrent Semaphore)
    (java.util.concurrent.atomic AtomicBoolean)
    (skein.rt Buffer Channel ChannelFactory Runner Unlimited)
-   (skein.rt.schedule Scheduler Timeout)
-   (skein.rt.watch Failures)))
+   (skein.rt.block Failures)
+   (skein.rt.schedule Scheduler Timeout)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)

@@ -15,9 +15,8 @@
    [skein.impl.port :as port])
   (:import
    (java.util.concurrent.atomic AtomicBoolean)
-   (skein.rt Channel)
-   (skein.rt.scope Region)
-   (skein.rt.watch Failure Failures)))
+   (skein.rt Channel Failure Region)
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 

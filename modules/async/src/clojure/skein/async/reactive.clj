@@ -22,7 +22,7 @@
    (java.util.concurrent.atomic AtomicLong AtomicReference)
    (java.util.function LongBinaryOperator)
    (skein.rt Channel)
-   (skein.rt.watch Failures)))
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 

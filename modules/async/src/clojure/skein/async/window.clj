@@ -20,8 +20,8 @@
    [skein.impl.threads :as threads])
   (:import
    (java.util Iterator)
-   (skein.rt.scope Window)
-   (skein.rt.watch Failures)))
+   (skein.rt.block Failures)
+   (skein.rt.scope Window)))
 
 (set! *warn-on-reflection* true)
 

@@ -19,8 +19,7 @@
    (java.util.concurrent.atomic AtomicBoolean AtomicLong AtomicReference)
    (java.util.concurrent.locks Lock ReentrantLock)
    (java.util.function BooleanSupplier)
-   (skein.rt Alts Buffer Channel Foreign Waiter World)
-   (skein.rt.schedule Scheduler)))
+   (skein.rt Alts Buffer Channel Foreign Uncaught Waiter World)))
 
 (set! *warn-on-reflection* true)
 
@@ -159,7 +158,7 @@
       (catch Throwable t
         (if (or (claim-flag flag) (identical? op (.get ^AtomicReference (.-by flag))))
           (throw t)
-          (Scheduler/uncaught t))))))
+          (Uncaught/report t))))))
 
 (defn- try-arms
   "Starts the operations in order. Returns the [value port] of one that is done at once, or nil.

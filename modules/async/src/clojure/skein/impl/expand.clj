@@ -77,7 +77,7 @@
     (or (:unsynchronized-mutable m) (:volatile-mutable m))))
 
 (defn- field-read [{:keys [field this tag]}]
-  (let [read (list '. 'skein.rt.Fields (list 'get this (munge (name field))))]
+  (let [read (list '. 'skein.rt.block.Fields (list 'get this (munge (name field))))]
     (case tag
       (long double float int short byte char boolean) (list '. 'clojure.lang.RT (list (symbol (str tag "Cast")) read))
       (if tag (with-meta read {:tag tag}) read))))
@@ -88,7 +88,7 @@
                  (str "Can't set! the field " field " here, because the object's own name is shadowed."
                       " Give the method's first parameter a name of its own.")
                  (assoc (location form) :field field)))
-  (list '. 'skein.rt.Fields (list 'set this (munge (name field)) value)))
+  (list '. 'skein.rt.block.Fields (list 'set this (munge (name field)) value)))
 
 ;;;; Special forms
 

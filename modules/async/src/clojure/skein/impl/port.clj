@@ -12,9 +12,9 @@
    [skein.impl.late :as late])
   (:import
    (clojure.lang ArityException ExceptionInfo IFn)
-   (skein.rt Alts Buffer Callback Channel ChannelFactory Late NilPut Result Result$Watcher Runner Transducer)
-   (skein.rt.schedule Scheduler)
-   (skein.rt.watch Failures)))
+   (skein.rt Buffer Channel ChannelFactory Late NilPut Result Result$Watcher Runner Transducer Uncaught)
+   (skein.rt.block Callback Failures ThreadWaiter)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 
@@ -108,7 +108,7 @@
   (let [call (fn call []
                (try (f port)
                     (catch Throwable t ; a foreign port's
-                      (when-not (identical? t (Failures/of port)) (Scheduler/uncaught t)))))]
+                      (when-not (identical? t (Failures/of port)) (Uncaught/report t)))))]
     (when-not (Result/watch port (reify Result$Watcher (ended [_ _ _] (call))))
       (call))
     port))
@@ -199,16 +199,16 @@
   "See skein.async/<!!."
   [port]
   (if (instance? Channel port)
-    (.takeBlocking ^Channel port)
-    (nth (Alts/chooseBlocking [port] nil) 0)))
+    (ThreadWaiter/take ^Channel port)
+    (nth (ThreadWaiter/alts [port] nil) 0)))
 
 (defn >!!
   "See skein.async/>!!."
   [port value]
   (cond
-    (instance? Channel port) (.putBlocking ^Channel port value)
+    (instance? Channel port) (ThreadWaiter/put ^Channel port value)
     (nil? value) (throw (NilPut/refused))
-    :else (nth (Alts/chooseBlocking [[port value]] nil) 0)))
+    :else (nth (ThreadWaiter/alts [[port value]] nil) 0)))
 
 ;;;; Waiting, in a block
 
@@ -248,7 +248,7 @@
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}}
   [ports & options]
   (check-in-block "alts!")
-  (Alts/chooseBlocking ports options))
+  (ThreadWaiter/alts ports options))
 
 ;;;; Blocks of Skein's own
 

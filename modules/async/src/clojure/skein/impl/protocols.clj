@@ -11,7 +11,8 @@
    [skein.impl.once :refer [defprotocol-once]])
   (:import
    (java.util.concurrent.locks Lock)
-   (skein.rt Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter HandlerWaiter$Handle)))
+   (skein.rt Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter HandlerWaiter$Handle)
+   (skein.rt.block Callback)))
 
 (set! *warn-on-reflection* true)
 
@@ -126,8 +127,7 @@
       (lockId [_] (long (lock-id h)))
       (active [_] (boolean (active? h)))
       (blockable [_] (boolean (blockable? h)))
-      (commit [_] (commit h))
-      (onCaller [_ f] (boolean (:on-caller? (meta f)))))))
+      (commit [_] (when-some [f (commit h)] (Callback. f (boolean (:on-caller? (meta f)))))))))
 
 (defn- boxed [result]
   (when-not (identical? result skein.rt.Channel/NONE) (box result)))

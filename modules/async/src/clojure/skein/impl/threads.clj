@@ -14,10 +14,10 @@
   (:import
    (java.util.concurrent Executor Executors ThreadFactory)
    (java.util.concurrent.atomic AtomicLong)
-   (skein.rt Callback Channel Hooks)
+   (skein.rt Channel Region Uncaught)
+   (skein.rt.block Callback Hooks)
    (skein.rt.schedule Scheduler)
-   (skein.rt.scope Child)
-   (skein.rt.watch Failures)))
+   (skein.rt.scope Child)))
 
 (set! *warn-on-reflection* true)
 
@@ -71,7 +71,7 @@
   (check/function "f of thread-call" f)
   (let [^Channel c (port/chan 1)
         f (bound-fn* f)
-        child? (Child/here)
+        child? (Region/startsChildren)
         fail (fn fail [t]
                (.close c (if child? (Child/cause t) t))
                (when out (port/close-as! out (when child? c))))]
@@ -82,7 +82,7 @@
                    v)
                  (catch Throwable t
                    (when-not child? ; otherwise its scope throws it
-                     (Failures/uncaught t)) ; first, because its taker gets nil and may then read the exception
+                     (Uncaught/keep t)) ; first, because its taker gets nil and may then read the exception
                    (fail t)
                    (throw t))
                  (finally (port/close! c) (Hooks/made c))))

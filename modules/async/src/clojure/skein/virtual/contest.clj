@@ -9,8 +9,8 @@
    [skein.virtual.descriptors :as descriptors])
   (:import
    (java.util.concurrent LinkedBlockingQueue)
-   (skein.rt.scope VirtualFuture)
-   (skein.rt.watch Failures)))
+   (skein.rt.block Failures)
+   (skein.rt.scope VirtualFuture)))
 
 (set! *warn-on-reflection* true)
 

@@ -11,9 +11,9 @@
    [skein.impl.error :as error]
    [skein.impl.once :refer [deftype-once]])
   (:import
-   (skein.rt Channel World)
-   (skein.rt.schedule Scheduler Timeout)
-   (skein.rt.scope Region)))
+   (skein.rt Channel Region World)
+   (skein.rt.block Callback ThreadWaiter)
+   (skein.rt.schedule Scheduler Timeout)))
 
 (set! *warn-on-reflection* true)
 
@@ -28,7 +28,7 @@
         region (Region/enter nil)
         fired? (volatile! false)
         fire (fn fire [_] (vreset! fired? true) (.cancel region))
-        timer (Timeout/calling delay-ms fire)]
+        timer (Callback/after delay-ms fire)]
     (when (zero? delay-ms) (fire nil)) ; the body must not begin before the limit has fired
     (Limit. region timer fired? delay-ms)))
 
@@ -71,7 +71,7 @@
   "Waits until the timeout `t` closes. A block parks."
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
   [^Channel t]
-  (.takeBlocking t))
+  (ThreadWaiter/take t))
 
 (defn pause-for
   "Blocks this thread for `delay-ms`."

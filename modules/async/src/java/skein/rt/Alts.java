@@ -47,14 +47,6 @@ public final class Alts {
         }
     }
 
-    /** Like {@link #choose}, blocking this thread. */
-    public static Object chooseBlocking(Object ports, Object options) throws InterruptedException {
-        ThreadWaiter waiter = new ThreadWaiter();
-        Object chosen = choose(ports, options, waiter, Runner.current());
-        if (chosen != null) return chosen;
-        return waiter.await(ports);
-    }
-
     private static IPersistentVector asVector(Object ports) {
         if (ports instanceof IPersistentVector v) return v;
         if (ports == null
@@ -256,13 +248,13 @@ public final class Alts {
         return false;
     }
 
-    /** Withdraws the take, put or alts of {@code frame}, which waits in {@code ports}, one port or several. */
-    static boolean withdraw(Frame frame, Object ports) {
-        if (ports instanceof Channel channel) return channel.withdraw(frame);
+    /** Withdraws the take, put or alts of {@code block}, which waits in {@code ports}, one port or several. */
+    static boolean withdraw(Block block, Object ports) {
+        if (ports instanceof Channel channel) return channel.withdraw(block);
         IPersistentVector ops = asVector(ports);
         for (int i = 0; i < ops.count(); i++) {
             Object port = ops.nth(i) instanceof IPersistentVector pair ? pair.nth(0) : ops.nth(i);
-            if (port instanceof Channel channel && channel.armOf(frame) instanceof Choice.Arm arm)
+            if (port instanceof Channel channel && channel.armOf(block) instanceof Choice.Arm arm)
                 return arm.choice.withdraw();
         }
         return false;
@@ -270,7 +262,6 @@ public final class Alts {
 
     private static void addArms(IPersistentVector ops, Waiter owner) {
         Choice choice = new Choice(owner, ops.count());
-        if (!(owner instanceof Frame)) owner.withdrawal(choice::withdraw);
         try {
             for (int i = 0; i < ops.count(); i++) {
                 Object op = ops.nth(i);
@@ -281,8 +272,7 @@ public final class Alts {
                 else arm.channel.addPutter(arm, v);
             }
             // Last, because after this a cancelling thread may withdraw all arms, as soon as it gets their locks.
-            if (owner instanceof Frame frame && frame.cancellable() != null)
-                frame.cancellable().parks(choice::withdraw);
+            owner.withdrawal(choice::withdraw);
         } catch (Throwable t) { // too many wait, no memory, or cancelled: no arm may stay active
             choice.claim();
             for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);

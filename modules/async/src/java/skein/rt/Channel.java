@@ -3,9 +3,6 @@ package skein.rt;
 
 import java.util.List;
 import java.util.Objects;
-import skein.rt.schedule.Scheduler;
-import skein.rt.schedule.Timeout;
-import skein.rt.watch.Failure;
 
 /**
  * Moves values from puts to takes, in order, with or without a buffer between them. An operation that waits is a
@@ -245,7 +242,7 @@ public class Channel extends Lock {
     }
 
     private void close(Object why, Runner runner) {
-        if (role instanceof Timeout timeout && !isClosed()) timeout.cancel();
+        if (role != null && !isClosed()) role.closing();
         Waiter completed;
         lock();
         try {
@@ -277,7 +274,7 @@ public class Channel extends Lock {
         try {
             if (b != null) b.close();
         } catch (Throwable t) { // a custom buffer's: the takes must still be completed
-            Scheduler.uncaught(t);
+            Uncaught.report(t);
         }
         return completed;
     }
@@ -346,7 +343,7 @@ public class Channel extends Lock {
         try {
             b.add(value);
         } catch (Throwable t) { // a custom buffer's: the value is lost, but neither operation may fail
-            Scheduler.uncaught(t);
+            Uncaught.report(t);
         }
         return false;
     }
@@ -357,7 +354,7 @@ public class Channel extends Lock {
     }
 
     /** Takes {@code waiter} out of this channel. Returns false if it no longer waits here. */
-    final boolean withdraw(Waiter waiter) {
+    public final boolean withdraw(Waiter waiter) {
         lock();
         try {
             return withdrawLocked(waiter);
@@ -373,17 +370,17 @@ public class Channel extends Lock {
         return true;
     }
 
-    /** Returns the waiter through which {@code frame} waits here, or null. */
-    final Waiter armOf(Frame frame) {
+    /** Returns the waiter through which {@code block} waits here, or null. */
+    final Waiter armOf(Block block) {
         lock();
-        Waiter arm = Ring.of(frame, takers);
-        if (arm == null) arm = Ring.of(frame, putters);
+        Waiter arm = Ring.of(block, takers);
+        if (arm == null) arm = Ring.of(block, putters);
         unlock();
         return arm;
     }
 
     /** Queues {@code waiter}, to put {@code value} or, if null, to take. Returns false if it need not wait or is not active. */
-    final boolean enlist(Waiter waiter, Object value) {
+    public final boolean enlist(Waiter waiter, Object value) {
         lock();
         try {
             if (!waiter.active() || (value == null ? readyToTake() : readyToPut())) return false;
@@ -497,26 +494,6 @@ public class Channel extends Lock {
         for (Waiter lost : Ring.waiters(takers, false)) removeTaker(lost);
         for (Waiter lost : Ring.waiters(putters, false)) removePutter(lost);
         return !isUnlimited() && Ring.count(ofTakers ? takers : putters) >= MAX_WAITING;
-    }
-
-    /** Blocks the thread until a value is there. Returns it, or nil when the channel is closed and empty. */
-    public final Object takeBlocking() throws InterruptedException {
-        Runner runner = Runner.current();
-        Object v = take(null, runner);
-        if (v != NONE) return v;
-        ThreadWaiter waiter = new ThreadWaiter();
-        v = take(waiter, runner);
-        return v == NONE ? waiter.await(() -> withdraw(waiter), this) : v;
-    }
-
-    /** Blocks the thread until the value is accepted. Returns true, or false when the channel is closed. */
-    public final Object putBlocking(Object value) throws InterruptedException {
-        Runner runner = Runner.current();
-        Object accepted = put(value, null, runner);
-        if (accepted != NONE) return accepted;
-        ThreadWaiter waiter = new ThreadWaiter();
-        accepted = put(value, waiter, runner);
-        return accepted == NONE ? waiter.await(() -> withdraw(waiter), this) : accepted;
     }
 
     /** Returns the buffer, or null. Without the lock, what it holds is only a hint. */

@@ -74,17 +74,17 @@ final class Choice {
         }
 
         @Override
-        boolean claim() {
+        protected boolean claim() {
             return choice.claim();
         }
 
         @Override
-        boolean active() {
+        protected boolean active() {
             return choice.open();
         }
 
         @Override
-        void complete(Object result, Runner runner) {
+        protected void complete(Object result, Runner runner) {
             choice.withdrawAllBut(this);
             choice.owner.complete(LazilyPersistentVector.createOwning(result, channel.asPort()), runner);
         }
@@ -100,8 +100,8 @@ final class Choice {
         }
 
         @Override
-        public Frame frame() {
-            return choice.owner.frame();
+        public Block block() {
+            return choice.owner.block();
         }
     }
 }

@@ -31,17 +31,17 @@ public final class Foreign {
         if (alts == null) loader.invoke();
     }
 
-    static Object take(Object port, Waiter waiter) {
+    public static Object take(Object port, Waiter waiter) {
         load();
         return take.invoke(port, waiter);
     }
 
-    static Object put(Object port, Object value, Waiter waiter) {
+    public static Object put(Object port, Object value, Waiter waiter) {
         load();
         return put.invoke(port, value, waiter);
     }
 
-    static Object alts(Object ports, Object options, Waiter waiter) {
+    public static Object alts(Object ports, Object options, Waiter waiter) {
         load();
         return alts.invoke(ports, options, waiter);
     }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import clojure.lang.IFn;
-import skein.rt.schedule.Scheduler;
-
 /**
  * An operation of the port protocols: a foreign handler, which has a lock of its own and may be active in several
  * channels at once. When two such handlers meet, both locks are taken, in the order of their ids, as in core.async.
@@ -26,11 +23,8 @@ public final class HandlerWaiter extends Waiter {
         /** Returns whether the operation may wait. */
         boolean blockable();
 
-        /** Completes the operation. Returns the function of its result, or null. */
-        Object commit();
-
-        /** Returns whether {@code function} must run on the thread that completes the operation. */
-        boolean onCaller(Object function);
+        /** Completes the operation. Returns the waiter for its result, or null. */
+        Waiter commit();
     }
 
     /** How two operations met. */
@@ -41,7 +35,7 @@ public final class HandlerWaiter extends Waiter {
     }
 
     private final Handle handle;
-    private Object function; // the result of commit; written under the handler's lock by the thread that claims
+    private Waiter result; // of commit; written under the handler's lock by the thread that claims
 
     private HandlerWaiter(Handle handle) {
         this.handle = handle;
@@ -118,8 +112,8 @@ public final class HandlerWaiter extends Waiter {
         try {
             if (!handle.active()) return Meeting.I_AM_INACTIVE;
             if (!((HandlerWaiter) other).handle.active()) return Meeting.OTHER_IS_INACTIVE;
-            first.function = first.handle.commit();
-            second.function = second.handle.commit();
+            first.result = first.handle.commit();
+            second.result = second.handle.commit();
             return Meeting.BOTH;
         } finally {
             second.handle.unlock();
@@ -132,7 +126,7 @@ public final class HandlerWaiter extends Waiter {
         try {
             if (!handle.active()) return Meeting.I_AM_INACTIVE;
             if (!other.claim()) return Meeting.OTHER_IS_INACTIVE;
-            function = handle.commit();
+            result = handle.commit();
             return Meeting.BOTH;
         } finally {
             handle.unlock();
@@ -141,14 +135,14 @@ public final class HandlerWaiter extends Waiter {
 
     /** A handler that throws counts as inactive: its exception must not harm the channel whose lock is held. */
     @Override
-    boolean claim() {
+    protected boolean claim() {
         handle.lock();
         try {
             if (!handle.active()) return false;
-            function = handle.commit();
+            result = handle.commit();
             return true;
         } catch (Throwable t) {
-            Scheduler.uncaught(t);
+            Uncaught.report(t);
             return false;
         } finally {
             handle.unlock();
@@ -156,12 +150,12 @@ public final class HandlerWaiter extends Waiter {
     }
 
     @Override
-    boolean active() {
+    protected boolean active() {
         return handle.active();
     }
 
     @Override
-    void complete(Object result, Runner runner) {
-        if (function != null) new Callback((IFn) function, handle.onCaller(function)).complete(result, runner);
+    protected void complete(Object v, Runner runner) {
+        if (result != null) result.complete(v, runner);
     }
 }

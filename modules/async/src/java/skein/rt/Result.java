@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import skein.rt.watch.Failures;
-
 /**
  * Makes a channel the port of a block's result: a channel for one value that closes when the block ends. It makes its
  * buffer only when no take waits for the value, and can hold the exception that ended the block. The methods are those of
@@ -15,12 +13,14 @@ public final class Result extends Role {
         void ended(Object value, Throwable thrown);
     }
 
-    static {
-        Failures.load();
-    }
-
     /** Shared by the ports of all blocks that nobody inspects or watches, so that these cost nothing. */
-    static final Result PLAIN = new Result(null, null);
+    public static final Result PLAIN = new Result(null, null);
+
+    /** Waits for nothing: a value that a block leaves in a port that is full. */
+    private static final class Nobody extends Waiter {
+        @Override
+        protected void complete(Object result, Runner runner) {}
+    }
 
     private final Object block; // the inspector's entry for the block, or null
     private final Watcher watcher; // or null
@@ -42,7 +42,7 @@ public final class Result extends Role {
     }
 
     /** Gives the block's value to the takes that wait for it, or keeps it; then closes. */
-    static void deliver(Channel port, Object value, Runner runner) {
+    public static void deliver(Channel port, Object value, Runner runner) {
         if (value != null) {
             port.lock();
             if (port.buffer == null && !port.isClosed() && port.firstTaker() == null) {
@@ -50,7 +50,7 @@ public final class Result extends Role {
                 port.unlock();
             } else {
                 port.unlock();
-                port.put(value, new Callback(null, true), runner);
+                port.put(value, new Nobody(), runner); // it waits for a take, in a full port
             }
         }
         port.close(runner);
@@ -91,7 +91,7 @@ public final class Result extends Role {
     }
 
     /** Calls the watcher, once. The block has ended and has closed the port, so no watcher is added any more. */
-    static void ended(Channel port, Object value, Throwable thrown) {
+    public static void ended(Channel port, Object value, Throwable thrown) {
         Watcher watcher = ((Result) port.role).watcher;
         if (watcher == null) return;
         port.lock(); // the inspector may be setting its entry

@@ -49,10 +49,10 @@ final class Ring {
         return false;
     }
 
-    /** Returns the first waiter of {@code frame} in the list, or null. */
-    static Waiter of(Frame frame, Waiter first) {
+    /** Returns the first waiter of {@code block} in the list, or null. */
+    static Waiter of(Block block, Waiter first) {
         Waiter w = first;
-        while (w != null && w.frame() != frame) w = w.next == first ? null : w.next;
+        while (w != null && w.block() != block) w = w.next == first ? null : w.next;
         return w;
     }
 

@@ -8,6 +8,9 @@ package skein.rt;
 public class Role {
     Runnable putWaits; // guarded by the channel's lock; run once when a put waits, or null
 
+    /** The channel is about to be closed, perhaps not for the first time. */
+    protected void closing() {}
+
     /** Returns this, or a copy if other channels have it too. */
     Role unshared() {
         return this;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import skein.rt.schedule.Scheduler;
-import skein.rt.scope.Cancellable;
-
 /**
  * The object that a thread uses to run blocks. It has the current block, and puts blocks that become ready into a queue. A
  * thread has at most one.
@@ -11,12 +8,13 @@ import skein.rt.scope.Cancellable;
 public abstract class Runner {
     private static final ThreadLocal<Runner> CURRENT = new ThreadLocal<>();
 
-    Frame frame; // the block that runs on this thread now, or null; used only by this thread
-    int depth; // how many async blocks run inside one another on this thread
-    boolean interrupted; // an async block that has run inline has noticed an interrupt of this thread; for its caller
+    public Block block; // the block that runs on this thread now, or null; set only by Frame
+    public int depth; // how many async blocks run inside one another on this thread
+    public boolean
+            interrupted; // an async block that has run inline has noticed an interrupt of this thread; for its caller
     private Cancellable own; // of the thread's code outside of blocks, or null
     private Cancellable lender; // see lender()
-    protected Object
+    public Object
             installed; // the Var binding frame that is on the thread between two steps, or null if that is not known
 
     /** Returns the runner of this thread, or null if it has never run a block. */
@@ -27,7 +25,7 @@ public abstract class Runner {
     /** Returns whether this thread runs a block, at any depth of calls. */
     public static boolean inBlock() {
         Runner r = CURRENT.get();
-        return r != null && r.frame != null;
+        return r != null && r.block != null;
     }
 
     /** Makes this the runner of the current thread. */
@@ -63,25 +61,15 @@ public abstract class Runner {
         own = c;
     }
 
-    /** Arranges for {@code frame} to be run soon. */
-    protected abstract void ready(Frame frame);
-
-    /** Runs {@code frame} on this thread, which has this runner, to its next park or its end. */
-    protected final void resume(Frame frame) {
-        frame.resume(this);
-    }
+    /** Arranges for {@code block} to be run soon. */
+    public abstract void ready(Block block);
 
     /** This thread is about to block. */
     protected void blocking() {}
 
     /** The thread, or null when it has ended or is not known: blocks keep their last runner, which must keep no thread. */
-    protected Thread thread() {
+    public Thread thread() {
         return null;
-    }
-
-    /** The block that runs on this thread now, or null. */
-    public final Frame frame() {
-        return frame;
     }
 
     /** Returns the innermost cancellable whose code has lent this thread to a block that runs on it, or null: see {@link Cancellable#lend}. */
@@ -90,7 +78,7 @@ public abstract class Runner {
     }
 
     /** Interrupts this thread for the code that called an async block, which has noticed the interrupt in its place. */
-    void interruptAgain() {
+    public void interruptAgain() {
         interrupted = false;
         Thread.currentThread().interrupt();
     }
@@ -103,8 +91,8 @@ public abstract class Runner {
     /** The runner of a user's thread on which an async block was started. */
     private static final class Inline extends Runner {
         @Override
-        protected void ready(Frame frame) {
-            Scheduler.submit(frame);
+        public void ready(Block block) {
+            block.submit();
         }
     }
 }

@@ -6,7 +6,6 @@ import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.concurrent.ConcurrentHashMap;
-import skein.rt.scope.Cancellable;
 
 /**
  * The channel of a source of one result, such as a future. Takes wait here, get the result, and can be withdrawn. An

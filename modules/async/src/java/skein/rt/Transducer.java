@@ -4,8 +4,6 @@ package skein.rt;
 import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.RT;
-import skein.rt.schedule.Scheduler;
-import skein.rt.scope.Cancellable;
 
 /**
  * What a channel's values pass before the buffer, and where its errors go. The transducer and the handler run under the
@@ -99,14 +97,14 @@ public final class Transducer extends Role {
     /** Catches everything: a handler that throws must harm no operation. */
     private void handle(Buffer b, Throwable thrown) {
         if (exceptionHandler == null) {
-            Scheduler.uncaught(thrown);
+            Uncaught.report(thrown);
             return;
         }
         try {
             Object instead = exceptionHandler.invoke(thrown);
             if (instead != null) b.add(instead);
         } catch (Throwable t) {
-            Scheduler.uncaught(t);
+            Uncaught.report(t);
         }
         Cancellable.restoreInterrupt(thrown);
     }

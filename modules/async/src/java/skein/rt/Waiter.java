@@ -18,15 +18,15 @@ public abstract class Waiter {
     Waiter next; // guarded by the lock of the channel it waits in; afterwards by the thread that claimed it
     Waiter prev; // guarded by the lock of the channel it waits in
     byte waits; // guarded by the lock of the channel it waits in: NOWHERE, TO_TAKE or TO_PUT
-    Object value; // a put: the value offered, until it is claimed; then the result of the operation
+    protected Object value; // a put: the value offered, until it is claimed; then the result of the operation
 
     /** Wins the right to complete this waiter. Returns false if it was withdrawn or has completed otherwise. */
-    boolean claim() {
+    protected boolean claim() {
         return true;
     }
 
     /** Returns whether {@link #claim} could still succeed. */
-    boolean active() {
+    protected boolean active() {
         return true;
     }
 
@@ -35,7 +35,7 @@ public abstract class Waiter {
      *
      * @param runner the runner of the block that completes it, or null when there is none or it is not known
      */
-    abstract void complete(Object result, Runner runner);
+    protected abstract void complete(Object result, Runner runner);
 
     /** Completes the operation after a port of another kind has done it. */
     public final void deliver(Object result) {
@@ -48,19 +48,19 @@ public abstract class Waiter {
      */
     public void withdrawal(BooleanSupplier withdraw) {}
 
-    /** Returns the thread that blocks here, or null if a frame or a callback waits. */
+    /** Returns the thread that blocks here, or null if a block or a callback waits. */
     public Thread thread() {
         return null;
     }
 
-    /** Returns the stack of the thread that blocks here, or null if a frame or a callback waits. */
+    /** Returns the stack of the thread that blocks here, or null if a block or a callback waits. */
     public StackTraceElement[] stack() {
         Thread thread = thread();
         return thread == null ? null : thread.getStackTrace();
     }
 
-    /** Returns the frame that waits here, or null if a thread or a callback waits. */
-    public Frame frame() {
+    /** Returns the block that waits here, or null if a thread or a callback waits. */
+    public Block block() {
         return null;
     }
 }

@@ -5,13 +5,11 @@ import clojure.lang.Var;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import skein.rt.schedule.Scheduler;
-import skein.rt.schedule.Timeout;
 
 /**
  * A simulation: it runs the blocks, callbacks and timers of its members in an order of its own, on a clock of its own.
  * Many may be alive at once, each on its own thread. While there is none, each of the runtime's calls costs one null
- * check, of {@link Hooks#installed}.
+ * check or a read of a number.
  */
 public abstract class World {
     public static final int NONE = 0;
@@ -19,21 +17,31 @@ public abstract class World {
     public static final int PUT = 2;
     public static final int ALTS = 3;
 
+    /** A timer, as a simulation keeps it. */
+    public interface Timer {
+        /** Returns when it fires, on the clock of {@link World#nanoTime}. */
+        long deadlineNanos();
+
+        /** Returns the channel that is closed then. It may be closed before. */
+        Channel channel();
+    }
+
+    private static volatile int alive; // how many simulations are; written under the lock of Hooks
     private static volatile Function<Thread, World> ofThread = thread -> null;
 
-    /** A block of a simulation. Its frame carries it; it remembers the operation that the frame is about to do. */
+    /** A block of a simulation. The block carries it; it remembers the operation that the block is about to do. */
     public abstract static class Member implements BooleanSupplier {
-        final World world;
-        final Frame frame;
-        Object conveyed; // the context that the conveyor has captured, or null
-        int op; // the last operation: the frame does it, waits in it, or has deferred it
-        Object port; // for an alts, the ports
+        public Object conveyed; // the context that the conveyor has captured, or null
+        private final World world;
+        private final Block block;
+        private int op; // the last operation: the block does it, waits in it, or has deferred it
+        private Object port; // for an alts, the ports
         private Object operand; // the value to put, or the options of an alts
         private boolean deferred;
 
-        protected Member(World world, Frame frame) {
+        protected Member(World world, Block block) {
             this.world = world;
-            this.frame = frame;
+            this.block = block;
         }
 
         /** Returns the simulation. */
@@ -42,8 +50,8 @@ public abstract class World {
         }
 
         /** Returns the block, or null if this is not a block. */
-        public final Frame frame() {
-            return frame;
+        public final Block block() {
+            return block;
         }
 
         /** Returns the block's last operation: {@link #TAKE}, {@link #PUT}, {@link #ALTS}, or NONE before the first. */
@@ -68,7 +76,7 @@ public abstract class World {
 
         /** Returns whether the block is in a scope, or can be cancelled in another way. */
         public final boolean isCancellable() {
-            return frame.cancellable() != null;
+            return block.cancellable() != null;
         }
 
         /** Withdraws the operation, for a cancellation. Returns false if it is no longer deferred. */
@@ -80,16 +88,33 @@ public abstract class World {
             return true;
         }
 
-        /** Does the operation now. Returns true if the block continues, false if it waits. */
-        boolean perform() {
+        /**
+         * The block is about to do this operation. Returns whether the operation has been deferred.
+         *
+         * @param mayDefer false if the block runs on the stack of its spawner
+         */
+        public final boolean defers(boolean mayDefer, int operation, Object source, Object with) {
+            op = operation;
+            port = source;
+            operand = with;
+            if (!world.point(this, mayDefer)) return false;
+            deferred = true;
+            if (block.cancellable() == null) return true;
+            try {
+                block.cancellable().parks(this);
+                return true;
+            } catch (Throwable t) { // it has been cancelled
+                getAsBoolean();
+                throw t;
+            }
+        }
+
+        /** The block does the deferred operation now. Returns its operand. */
+        public final Object undefer() {
             deferred = false;
             Object v = operand;
             operand = null;
-            return switch (op) {
-                case TAKE -> frame.takeNow(port);
-                case PUT -> frame.putNow(port, v);
-                default -> frame.altsNow(port, v);
-            };
+            return v;
         }
     }
 
@@ -119,8 +144,8 @@ public abstract class World {
 
         /** Runs a block to its next park or its end, or runs other work. */
         public void step(Runnable work) {
-            if (work instanceof Frame f) {
-                f.resume(this);
+            if (work instanceof Block b) {
+                b.resume(this);
                 return;
             }
             if (installed != noBindings) {
@@ -143,21 +168,21 @@ public abstract class World {
         }
 
         @Override
-        protected void ready(Frame frame) {
-            world.ready(frame);
+        public void ready(Block block) {
+            world.ready(block);
         }
     }
 
     // Methods that the runtime calls, for members and on the simulation's thread.
 
-    /** Schedules {@code work}, a frame or a callback. A frame need not be a member. */
+    /** Schedules {@code work}, a block or a callback. A block need not be a member. */
     public abstract void ready(Runnable work);
 
     /** Returns the time, in nanoseconds from some origin. */
     public abstract long nanoTime();
 
-    /** Closes the timeout's channel at its deadline, unless it is closed by then. */
-    public abstract void at(Timeout timeout);
+    /** Closes the timer's channel at its deadline, unless it is closed by then. */
+    public abstract void at(Timer timer);
 
     /** Chooses a number from 0 to {@code bound - 1}. */
     protected abstract int choose(int bound);
@@ -165,12 +190,12 @@ public abstract class World {
     /** Returns a random number from 0 to below 1. */
     protected abstract double random();
 
-    /** A block has been made. Returns the context for its frame. */
-    protected abstract Member spawned(Frame frame);
+    /** A block has been made. Returns the context for it. */
+    public abstract Member spawned(Block block);
 
     /**
-     * A block is about to do its operation. Returns whether the operation is deferred. Then the world runs the member's
-     * frame later, which does the operation first.
+     * A block is about to do its operation. Returns whether the operation is deferred. Then the world runs the
+     * block later, which does the operation first.
      *
      * @param mayDefer false if the block runs on the stack of its spawner
      */
@@ -180,7 +205,7 @@ public abstract class World {
     protected abstract void withdrawn(Member member);
 
     /** A block has ended, by {@code thrown} if that is not null. */
-    protected abstract void ended(Member member, Throwable thrown);
+    public abstract void ended(Member member, Throwable thrown);
 
     /** No code can catch {@code thrown}, unless {@link #rethrown} is called with it. */
     protected abstract void uncaught(Throwable thrown);
@@ -203,8 +228,8 @@ public abstract class World {
     /** Code during which no other member may run begins ({@code n} = 1) or ends (-1). */
     protected abstract void hold(int n);
 
-    /** A frame of this world has been woken on a thread outside of it. */
-    protected abstract void strayed(Frame frame);
+    /** A block of this world has been woken on a thread outside of it. */
+    protected abstract void strayed(Block block);
 
     // Methods that simulations call
 
@@ -213,36 +238,31 @@ public abstract class World {
         ofThread = finder;
     }
 
-    /** A simulation has begun (1), or has ended (-1). */
+    /** Sets how many simulations are alive. For Hooks, which has to know it too. */
     public static void alive(int n) {
-        Hooks.worlds(n);
+        alive = n;
     }
 
-    /** Returns the member of {@code frame}, or null if it is not in a simulation. */
-    public static Member member(Frame frame) {
-        return frame.context() instanceof Member m ? m : null;
+    /** Returns the member of {@code block}, or null if it is not in a simulation. */
+    public static Member member(Block block) {
+        return block.context() instanceof Member m ? m : null;
     }
 
-    /** Returns the value with which the frame, which is ready, will continue. */
-    public static Object incoming(Frame frame) {
-        return frame.value;
-    }
-
-    /** Submits a frame that is in no simulation to the workers. */
-    public static void outside(Runnable work) {
-        Scheduler.submitToWorkers(work);
+    /** Returns the value with which the block, which is ready, will continue. */
+    public static Object incoming(Block block) {
+        return block.value;
     }
 
     /**
-     * Withdraws the operation in which the frame of {@code member} waits and throws {@code thrown} there. Returns false
+     * Withdraws the operation in which the block of {@code member} waits and throws {@code thrown} there. Returns false
      * if it does not wait, or waits in a port of another kind.
      */
     public static boolean abort(Member member, Throwable thrown) {
-        Frame frame = member.frame;
+        Block block = member.block;
         if (member.deferred) member.getAsBoolean();
-        else if (frame.cancellable() != null ? !frame.cancellable().withdraw() : !Alts.withdraw(frame, member.port))
+        else if (block.cancellable() != null ? !block.cancellable().withdraw() : !Alts.withdraw(block, member.port))
             return false;
-        frame.throwAtPark(thrown);
+        block.throwAtPark(thrown);
         return true;
     }
 
@@ -250,8 +270,7 @@ public abstract class World {
 
     /** Returns the world that runs on this thread, or null. */
     public static World current() {
-        Hooks hooks = Hooks.installed;
-        return hooks == null || !hooks.worlds ? null : here();
+        return alive == 0 ? null : here();
     }
 
     private static World here() {
@@ -260,28 +279,10 @@ public abstract class World {
         return thread.isVirtual() ? ofThread.apply(thread) : null;
     }
 
-    /** Returns whether the operation that {@code frame} is about to do has been deferred. */
-    static boolean defers(Frame frame, boolean mayDefer, int op, Object port, Object operand) {
-        if (!(frame.context() instanceof Member m)) return false;
-        m.op = op;
-        m.port = port;
-        m.operand = operand;
-        if (!m.world.point(m, mayDefer)) return false;
-        m.deferred = true;
-        if (frame.cancellable() == null) return true;
-        try {
-            frame.cancellable().parks(m);
-            return true;
-        } catch (Throwable t) { // it has been cancelled
-            m.getAsBoolean();
-            throw t;
-        }
-    }
-
-    /** Returns whether {@code frame} must not run on this thread, because its simulation runs on another. */
-    static boolean strays(Frame frame) {
-        if (!(frame.context() instanceof Member m) || m.world == here()) return false;
-        m.world.strayed(frame);
+    /** Returns whether {@code block} must not run on this thread, because its simulation runs on another. */
+    public static boolean strays(Block block) {
+        if (!(block.context() instanceof Member m) || m.world == here()) return false;
+        m.world.strayed(block);
         return true;
     }
 
@@ -312,7 +313,7 @@ public abstract class World {
     }
 
     /** Waits in the simulation of this thread, a platform thread. Returns false if there is none. */
-    static boolean awaits(BooleanSupplier done) {
+    public static boolean awaits(BooleanSupplier done) {
         World w = current();
         if (w == null) return false;
         w.await(done);

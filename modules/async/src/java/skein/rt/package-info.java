@@ -6,16 +6,18 @@
  *
  * <h2>Packages</h2>
  *
+ * Each uses only those above it, which a test states.
+ *
  * <dl>
- *   <dt>{@code skein.rt}<dd>channels and blocks: channel, buffer, alts, waiter, frame
- *   <dt>{@link skein.rt.schedule}<dd>scheduling: workers, run queues, monitor, timers
- *   <dt>{@link skein.rt.scope}<dd>cancellation: regions, children, windows
- *   <dt>{@link skein.rt.watch}<dd>debugging: probes, failures, traces
+ *   <dt>{@code skein.rt}<dd>the kernel: channels, the waiters in them, cancellation, and what a thread and a simulation are to
+ *       them
+ *   <dt>{@code skein.rt.schedule}<dd>workers, their run queues and threads, the monitor, timers
+ *   <dt>{@code skein.rt.block}<dd>blocks and all else that may wait: a thread, a function, a future; and what watches them
+ *   <dt>{@code skein.rt.scope}<dd>children on virtual threads, and windows
  * </dl>
  *
- * Classes and methods that other packages use are public or protected, but meant for this module only. Two classes are
- * here because they use package-private fields of frames and waiters: {@link skein.rt.Runner}, and
- * {@link skein.rt.Hooks}, through which a frame calls probes and inspectors.
+ * The kernel knows a block as {@link skein.rt.Block}, and a timer as {@link skein.rt.World.Timer}. Classes and methods that
+ * other packages use are public or protected, but meant for this module only.
  *
  * <h2>Words</h2>
  *
@@ -26,6 +28,7 @@
  *   <dt>claim, complete<dd>to win the right to end a waiter's wait; to end it
  *   <dt>choice, arm<dd>one alts, and one of its operations
  *   <dt>frame<dd>a running go block: its state, the slots of its locals, its result port
+ *   <dt>region<dd>a period of a thread or block that can be cancelled: a child, the body of a scope or of a timeout
  *   <dt>park, resume<dd>a frame waits without a thread; it continues
  *   <dt>block<dd>in the emitted code, a basic block, which has no parks; elsewhere, a go block
  *   <dt>worker<dd>a run queue and the thread that serves it now; there is one per processor

@@ -12,7 +12,7 @@
    [skein.fresh-jvm :as fresh-jvm])
   (:import
    (java.util.concurrent CountDownLatch TimeUnit)
-   (skein.rt.watch Failures Failures$Uncaught)))
+   (skein.rt Uncaught Uncaught$Report)))
 
 (set! *warn-on-reflection* true)
 
@@ -97,7 +97,7 @@
     (<!! out)
     (is (= [sentinel] (reports-of sentinel (fn [] (async (throw sentinel)) nil))) "garbage has been collected")
     (is (identical? boom (try (<?? out) (catch Exception e e))))
-    (is (not-any? #{boom} (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last))))))
+    (is (not-any? #{boom} (map (fn [^Uncaught$Report u] (.thrown u)) (Uncaught/last))))))
 
 (deftest unread-failures-are-reported-when-the-jvm-ends
   (let [printed (fresh-jvm/output

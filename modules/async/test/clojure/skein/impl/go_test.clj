@@ -11,18 +11,19 @@
    (java.lang.ref WeakReference)
    (java.util Date)
    (java.util.concurrent CountDownLatch TimeUnit)
-   (skein.rt Buffers$Fixed Channel Frame Waiter)))
+   (skein.rt Buffers$Fixed Channel Waiter)
+   (skein.rt.block Frame ThreadWaiter)))
 
 (set! *warn-on-reflection* true)
 
 ;;;; Ports and outcomes
 
 (defn now [v]
-  (let [c (Channel. (Buffers$Fixed. 1))] (.putBlocking c v) c))
+  (let [c (Channel. (Buffers$Fixed. 1))] (ThreadWaiter/put c v) c))
 
 (defn later [v]
   (let [c (Channel. nil)]
-    (Thread/startVirtualThread (fn answer [] (if (nil? v) (.close c) (.putBlocking c v))))
+    (Thread/startVirtualThread (fn answer [] (if (nil? v) (.close c) (ThreadWaiter/put c v))))
     c))
 
 (defn join [p] (programs/join p))
@@ -336,7 +337,7 @@
             (eval (list 'fn '[c] (list `block (list 'let '[n (atom 0)] (cons 'do (repeat 2000 '(swap! n + (take-val c)))) '@n)))))
         c (Channel. nil)
         result (f c)]
-    (dotimes [_ 2000] (.putBlocking c 1))
+    (dotimes [_ 2000] (ThreadWaiter/put c 1))
     (is (= 2000 (join result)))))
 
 (deftest blocks-in-blocks
@@ -365,7 +366,7 @@
     (is (collected? a))
     (is (collected? b))
     (is (some? (.get ^WeakReference c)))
-    (.putBlocking gate 1)
+    (ThreadWaiter/put gate 1)
     (is (= 2 (join done)))))
 
 (deftest a-seq-being-walked-is-let-go
@@ -374,9 +375,9 @@
         done (let [xs (map (fn [i] [i]) (range 100))]
                (deliver head (WeakReference. (first xs)))
                (block (doseq [x xs] (put-val gate x))))]
-    (dotimes [_ 50] (.takeBlocking gate))
+    (dotimes [_ 50] (ThreadWaiter/take gate))
     (is (collected? @head))
-    (dotimes [_ 50] (.takeBlocking gate))
+    (dotimes [_ 50] (ThreadWaiter/take gate))
     (is (nil? (join done)))))
 
 ;;;; Errors
@@ -394,7 +395,7 @@
                         (if (< x 3)
                           (recur (+ 1 x) (loop [y 0] (if (< y 3) (recur (+ 1 y)) (try x (catch Exception e e)))))
                           (take-val c))))]
-    (.putBlocking c :done)
+    (ThreadWaiter/put c :done)
     (is (= :done (join result)))))
 
 (deftest errors-name-the-place
@@ -422,10 +423,10 @@
         f (binding [*ns* (the-ns 'skein.impl.go-test), *file* "some.clj"] (eval form))
         c (Channel. nil)
         result (f c)]
-    (.putBlocking c 1)
+    (ThreadWaiter/put c 1)
     (is (= {:file "some.clj", :sites {1 ['take-val 3 5 "(take-val c)"], 2 ['put-val 4 5 "(put-val c 1)"]}}
-           (loop [] (if-let [frame (some-> ^Waiter (first (.waiters c false)) .frame)] (.sites (.body ^Frame frame)) (recur)))))
-    (.takeBlocking c)
+           (loop [] (if-let [frame (some-> ^Waiter (first (.waiters c false)) .block)] (.sites (.body ^Frame frame)) (recur)))))
+    (ThreadWaiter/take c)
     (is (true? (join result)))))
 
 (deftest emitted-code-survives-ahead-of-time-compilation

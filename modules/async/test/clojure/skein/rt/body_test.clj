@@ -6,8 +6,7 @@
    [skein.async :as a :refer [<! >! alts! go]]
    [skein.deadline :refer [await-port within-deadline]])
   (:import
-   (skein.rt Frame Hooks)
-   (skein.rt.watch Probe)))
+   (skein.rt.block Frame Hooks Probe)))
 
 (set! *warn-on-reflection* true)
 

@@ -6,8 +6,7 @@
    [skein.async :as a :refer [<! async go]]
    [skein.deadline :refer [await-port]])
   (:import
-   (skein.rt Hooks)
-   (skein.rt.watch Conveyor)))
+   (skein.rt.block Conveyor Hooks)))
 
 (set! *warn-on-reflection* true)
 

@@ -6,8 +6,8 @@
    [skein.async :as a :refer [<! <!! >!! alts!! go]]
    [skein.deadline :refer [await-port within-deadline]])
   (:import
-   (skein.rt Channel Frame Hooks Result Waiter World)
-   (skein.rt.watch Inspector Note Sites)))
+   (skein.rt Channel Result Waiter World)
+   (skein.rt.block Frame Hooks Inspector Note Sites)))
 
 (set! *warn-on-reflection* true)
 
@@ -72,7 +72,7 @@
 
 (defn- waiting-frame ^Frame [^Channel c]
   (await-takers c 1)
-  (.frame ^Waiter (first (.waiters c true))))
+  (.block ^Waiter (first (.waiters c true))))
 
 (deftest sites-are-read-once-for-all-blocks-of-a-form
   (let [cs [(a/chan) (a/chan)]

@@ -8,8 +8,8 @@
    [skein.uncaught :refer [await-uncaught]])
   (:import
    (java.util.concurrent CountDownLatch)
-   (skein.rt Channel Frame Hooks)
-   (skein.rt.watch Failure Failures Failures$Uncaught Probe)))
+   (skein.rt Channel Failure Uncaught Uncaught$Report)
+   (skein.rt.block Frame Hooks Probe)))
 
 (set! *warn-on-reflection* true)
 
@@ -72,7 +72,7 @@
                   (when (meant? thrown)
                     (swap! held conj (boolean (some #(identical? thrown %)
                                                     (concat (Failure/kept)
-                                                            (map (fn [^Failures$Uncaught u] (.thrown u)) (Failures/last)))))))))]
+                                                            (map (fn [^Uncaught$Report u] (.thrown u)) (Uncaught/last)))))))))]
     (Hooks/addProbe probe)
     (try
       (is (meant? (try (a/<?? (async (throw (ex-info "meant" {})))) (catch clojure.lang.ExceptionInfo e e))))
@@ -109,5 +109,5 @@
     (try
       (is (= (range 150) (map #(await-port (go %)) (range 150))))
       (is (<= 100 @calls 140) "then it is taken out")
-      (is (some #(identical? fault (.thrown ^Failures$Uncaught %)) (Failures/last)))
+      (is (some #(identical? fault (.thrown ^Uncaught$Report %)) (Uncaught/last)))
       (finally (Hooks/removeProbe probe)))))

@@ -12,8 +12,7 @@
    [skein.uncaught :refer [await-uncaught]])
   (:import
    (java.util.concurrent ConcurrentHashMap CountDownLatch)
-   (skein.rt Frame Hooks)
-   (skein.rt.watch Probe)))
+   (skein.rt.block Frame Hooks Probe)))
 
 (set! *warn-on-reflection* true)
 

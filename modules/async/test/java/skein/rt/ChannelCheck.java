@@ -25,7 +25,7 @@ public class ChannelCheck {
     /** A waiter that does nothing with its result. */
     static final class Ignored extends Waiter {
         @Override
-        void complete(Object result, Runner runner) {}
+        protected void complete(Object result, Runner runner) {}
     }
 
     static String show(Object result) {

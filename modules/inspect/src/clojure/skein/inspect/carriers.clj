@@ -13,7 +13,7 @@
    (java.nio.file Files)
    (java.nio.file.attribute FileAttribute)
    (skein.inspect.rt CarrierWatch)
-   (skein.rt.watch Failures)))
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 

@@ -23,7 +23,7 @@
    (java.nio.file.attribute FileAttribute)
    (java.util Map)
    (skein.inspect.heap HeapFile Reach)
-   (skein.rt.watch Failures)))
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -51,7 +51,7 @@
   ^long [^HeapFile h ^long w]
   (case (.className h w)
     "skein.rt.Choice$Arm" (recur h (.field h (.field h w "choice") "owner"))
-    ("skein.rt.Wait" "skein.rt.Wait$ForeignWait") (recur h (.field h w "owner"))
+    ("skein.rt.block.Wait" "skein.rt.block.Wait$ForeignWait") (recur h (.field h w "owner"))
     w))
 
 (defn- channels-of
@@ -122,7 +122,7 @@
               :let [t (long t), blocker (.field h t "parkBlocker")]
               :when (and (pos? (.threadNumber h t))
                          (zero? (.field h t "interrupted"))
-                         (if (= "skein.rt.ThreadWaiter" (.className h blocker))
+                         (if (= "skein.rt.block.ThreadWaiter" (.className h blocker))
                            (and (waits blocker) (zero? (.field h blocker "done")))
                            (and (some (fn is? [^String latch] (.isA h blocker latch)) latches)
                                 (without-limit? h t))))]
@@ -219,7 +219,7 @@
   [^HeapFile h frames]
   (into {} (for [f frames
                  :let [f (long f), runner (.field h f "runner"), t (.field h runner "thread")]
-                 :when (and (pos? t) (= f (.field h runner "frame")))]
+                 :when (and (pos? t) (= f (.field h runner "block")))]
              [f t])))
 
 (defn- on-thread [^HeapFile h t]
@@ -239,8 +239,8 @@
 
 (defn- party [^HeapFile h ids o]
   (case (.className h o)
-    "skein.rt.Frame" {:block (ids o)}
-    "skein.rt.ThreadWaiter" (thread-party h (.field h o "thread"))
+    "skein.rt.block.Frame" {:block (ids o)}
+    "skein.rt.block.ThreadWaiter" (thread-party h (.field h o "thread"))
     {:callback (Compiler/demunge (str (.className h (.field h o "function"))))}))
 
 (defn- scopes
@@ -249,7 +249,7 @@
   (let [done (fn done [r] (channel-ids (.field h (.field h r "owner") "done")))
         number (fn number [r] (.field h r "number")) ; 0 for the body
         party (fn party [r]
-                (let [c (.field h r "cancellable"), f (.field h c "frame"), t (.field h c "thread")]
+                (let [c (.field h r "cancellable"), f (.field h c "block"), t (.field h c "thread")]
                   (cond (ids f) {:block (ids f)} (pos? t) (thread-party h t) :else {:begun? false})))] ; or it is ready
     (vec (for [[id regions] (group-by done (filter (fn open? [r] (and (zero? (.field h r "left")) (done r))) regions))
                :let [{[body] true, children false} (group-by (comp zero? number) regions)]]
@@ -277,7 +277,7 @@
 ;;;; Snapshots
 
 (defn- of-file [^HeapFile h path]
-  (let [[channels frames threads regions] (map vec (.instances h ["skein.rt.Channel" "skein.rt.Frame" "java.lang.Thread" "skein.rt.scope.Region"]))
+  (let [[channels frames threads regions] (map vec (.instances h ["skein.rt.Channel" "skein.rt.block.Frame" "java.lang.Thread" "skein.rt.Region"]))
         channels (channels-of h channels)
         waits (waits-of channels)
         unparked (into #{} (comp (remove waits) (map (fn port [f] (.field h f "port")))) frames)

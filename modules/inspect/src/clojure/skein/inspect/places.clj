@@ -9,7 +9,7 @@
    [clojure.edn :as edn]
    [clojure.string :as str])
   (:import
-   (skein.rt.watch Sites$Site)))
+   (skein.rt.block Sites$Site)))
 
 (set! *warn-on-reflection* true)
 

@@ -9,7 +9,7 @@
   {:no-doc true}
   (:import
    (skein.inspect.rt ChannelNames)
-   (skein.rt.scope Cancellable Region Region$Owner)))
+   (skein.rt Cancellable Region Region$Owner)))
 
 (set! *warn-on-reflection* true)
 

@@ -19,9 +19,9 @@
    (java.lang.management ManagementFactory ThreadInfo ThreadMXBean)
    (java.util ArrayList Comparator HashMap IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
-   (skein.rt Callback Channel Frame Result SourceChannel Waiter World)
-   (skein.rt.schedule Scheduler Timeout)
-   (skein.rt.watch Failures Failures$Uncaught)))
+   (skein.rt Channel Result SourceChannel Uncaught Uncaught$Report Waiter World)
+   (skein.rt.block Callback Failures Frame)
+   (skein.rt.schedule Scheduler Timeout)))
 
 (set! *warn-on-reflection* true)
 
@@ -47,7 +47,7 @@
   (when (< (long few) (.size waiters))
     (let [places (IdentityHashMap.)]
       (dotimes [i (.size waiters)]
-        (when-some [f (.frame ^Waiter (.get waiters i))] (.put places f (inc i))))
+        (when-some [f (.block ^Waiter (.get waiters i))] (.put places f (inc i))))
       places)))
 
 (defn- view-of
@@ -64,7 +64,7 @@
       (.get ^Map (.places view) frame)
       (loop [i 0]
         (when (< i (.size waiters))
-          (if (identical? frame (.frame ^Waiter (.get waiters i))) (inc i) (recur (inc i))))))))
+          (if (identical? frame (.block ^Waiter (.get waiters i))) (inc i) (recur (inc i))))))))
 
 (defn- arms
   "Returns an operation as [op port] pairs."
@@ -98,7 +98,7 @@
 (defn- party
   "Returns a waiter as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}; nil for a block that has ended."
   [^Waiter w]
-  (if-some [who (or (.frame w) (.thread w))]
+  (if-some [who (or (.block w) (.thread w))]
     (party-of who)
     {:callback (callback-name w)}))
 
@@ -304,7 +304,7 @@
 (defn- failures
   "Returns the last exceptions that no code has taken, oldest first."
   []
-  (for [^Failures$Uncaught u (Failures/last), :let [thrown (.thrown u)]]
+  (for [^Uncaught$Report u (Uncaught/last), :let [thrown (.thrown u)]]
     {:at-ms (.at u) :thread (.thread u) :exception (.getName (class thrown)) :site (place (.getStackTrace thrown))}))
 
 (def ^:const ^:private lock-frames "How deep a thread's stack is read for its place." 64)

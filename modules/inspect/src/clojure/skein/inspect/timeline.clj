@@ -14,8 +14,7 @@
    (java.io Writer)
    (java.util HashMap Map)
    (skein.inspect.rt Entry Entry$Fate Recorder Recorder$Event Recorder$Kind Registry)
-   (skein.rt Frame)
-   (skein.rt.watch Sites$Site)))
+   (skein.rt.block Frame Sites$Site)))
 
 (set! *warn-on-reflection* true)
 

@@ -11,7 +11,7 @@
   (:import
    (java.io File)
    (skein.inspect.rt Entry Recorder Registry)
-   (skein.rt Frame)))
+   (skein.rt.block Frame)))
 
 (set! *warn-on-reflection* true)
 

@@ -15,7 +15,7 @@
    [skein.sim.waits :as waits])
   (:import
    (skein.rt World)
-   (skein.rt.watch Failures)
+   (skein.rt.block Failures)
    (skein.sim.rt Outsider Simulation Task Trace Trace$Event Verdict)))
 
 (set! *warn-on-reflection* true)

@@ -18,8 +18,7 @@
    [skein.sim.wrap :as wrap])
   (:import
    (clojure.lang Var)
-   (skein.rt World)
-   (skein.rt.watch Failures)
+   (skein.rt.block Failures Hooks)
    (skein.sim.rt Reduction Settings Simulation Strategy Strategy$Listed Strategy$Pct Strategy$Pos Strategy$Reversed Strategy$Uniform Task Trace Verdict)))
 
 (set! *warn-on-reflection* true)
@@ -163,7 +162,7 @@
         f (bound-fn* f)
         carrier (Thread. (fn carry [] (vreset! result (try [(f) nil] (catch Throwable t [nil t])))) "skein-sim")]
     (.setDaemon carrier true)
-    (World/alive 1)
+    (Hooks/simulations 1)
     (wrap/install!)
     (try
       (.start carrier)
@@ -173,4 +172,4 @@
       (finally
         (.remove ^java.util.concurrent.ConcurrentHashMap watched carrier)
         (wrap/uninstall!)
-        (World/alive -1)))))
+        (Hooks/simulations -1)))))

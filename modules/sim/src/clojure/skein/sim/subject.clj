@@ -11,9 +11,9 @@
   (:import
    (clojure.lang IAtom Volatile)
    (java.util.concurrent Semaphore)
-   (skein.rt Channel Frame)
+   (skein.rt Channel)
+   (skein.rt.block Failures Frame Sites)
    (skein.rt.schedule Timeout)
-   (skein.rt.watch Failures Sites)
    (skein.sim.rt Simulation Task Trace$Event)))
 
 (set! *warn-on-reflection* true)

@@ -13,9 +13,9 @@
    (clojure.lang IBlockingDeref IPending)
    (java.util.concurrent Future)
    (java.util.concurrent.locks LockSupport)
-   (skein.rt Channel Waiter World)
-   (skein.rt.scope Region Region$Owner VirtualFuture)
-   (skein.rt.watch Failures)
+   (skein.rt Channel Region Region$Owner Waiter World)
+   (skein.rt.block Failures)
+   (skein.rt.scope VirtualFuture)
    (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
 
 (set! *warn-on-reflection* true)
@@ -34,7 +34,7 @@
   [^Simulation sim]
   (for [port (distinct (mapcat (fn [^Trace$Event e] (subject/collect-ports (.on e))) (.events (.-trace sim))))
         :when (and (instance? Channel port)
-                   (some (fn callback? [^Waiter w] (not (or (.frame w) (.thread w)))) (.waiters ^Channel port false)))]
+                   (some (fn callback? [^Waiter w] (not (or (.block w) (.thread w)))) (.waiters ^Channel port false)))]
     {:op World/PUT :on port :ports [port] :full (full port)}))
 
 (defn- wait-of

@@ -18,8 +18,7 @@
    (clojure.lang IAtom IPending Volatile)
    (java.util.concurrent Semaphore)
    (skein.async.limit Permit)
-   (skein.rt World)
-   (skein.rt.scope Region$Owner)
+   (skein.rt Region$Owner World)
    (skein.sim.rt Members Simulation)))
 
 (set! *warn-on-reflection* true)

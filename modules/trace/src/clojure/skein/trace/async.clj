@@ -6,8 +6,8 @@
   (:require
    [skein.trace.call :as call])
   (:import
-   (skein.rt Channel Hooks Result Result$Watcher)
-   (skein.rt.watch Failures SpawnTraces)))
+   (skein.rt Channel Result Result$Watcher)
+   (skein.rt.block Failures Hooks SpawnTraces)))
 
 (set! *warn-on-reflection* true)
 

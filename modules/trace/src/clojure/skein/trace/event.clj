@@ -68,7 +68,7 @@
   "Returns the number of the go block that this thread runs, or nil."
   []
   (when-some [runner (Runner/current)]
-    (some-> (.frame runner) block-number)))
+    (some-> (.-block runner) block-number)))
 
 (defn thread-name
   "Returns the name of a thread. For a virtual thread without a name, returns one such as virtual-17."

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.exceptions
   "Exceptions in a form for people. If an exception has ended a block, its stack trace says
-  which blocks waited for that block: the runtime adds them, see skein.rt.watch.AsyncTrace. This
+  which blocks waited for that block: the runtime adds them, see skein.rt.block.AsyncTrace. This
   namespace reads them."
   {:no-doc true}
   (:require
@@ -12,7 +12,8 @@
    [skein.trace.text :as text])
   (:import
    (java.io Writer)
-   (skein.rt.watch Failures Failures$Uncaught)))
+   (skein.rt Uncaught Uncaught$Report)
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -50,7 +51,7 @@
             [[] :frame]
             (Failures/userFrames error))))
 
-(defn- describe [^Failures$Uncaught u]
+(defn- describe [^Uncaught$Report u]
   (let [error (.thrown u)
         trace (async-trace error)
         form (report/of error)
@@ -63,7 +64,7 @@
 (defn recent
   "See `skein.trace/exceptions`."
   []
-  (mapv describe (Failures/last)))
+  (mapv describe (Uncaught/last)))
 
 ;; The newest exception of a block that `pst` has shown.
 (defonce ^:private shown (atom nil))
@@ -71,7 +72,7 @@
 (defn newest
   "See `skein.trace/last-exception`."
   []
-  (let [uncaught (some-> ^Failures$Uncaught (peek (vec (Failures/last))) .thrown)]
+  (let [uncaught (some-> ^Uncaught$Report (peek (vec (Uncaught/last))) .thrown)]
     (cond
       (and uncaught (not (identical? uncaught @shown))) uncaught
       (instance? Throwable *e) *e ; unbound on a thread without a REPL
@@ -143,7 +144,7 @@
                  (nil? error) (some-> (newest) list)
                  :else [error])
         lines (mapcat (fn lines [e] (all-lines e depth)) errors)]
-    (when-some [uncaught (some-> ^Failures$Uncaught (peek (vec (Failures/last))) .thrown)]
+    (when-some [uncaught (some-> ^Uncaught$Report (peek (vec (Uncaught/last))) .thrown)]
       (when (some (fn same [e] (identical? uncaught e)) errors) (reset! shown uncaught)))
     (locking out
       (.write out (str (str/join "\n" (if (seq lines) lines ["There is no exception."])) "\n"))

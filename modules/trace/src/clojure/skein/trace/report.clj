@@ -11,7 +11,7 @@
    [skein.trace.sink :as sink])
   (:import
    (java.util Collections Map WeakHashMap)
-   (skein.rt.watch Trail)))
+   (skein.rt.block Trail)))
 
 (set! *warn-on-reflection* true)
 
@@ -56,12 +56,12 @@
     (.setStackTrace error (into-array StackTraceElement (cons top (.getStackTrace error))))))
 
 (defn caught!
-  "Notes that traced code has caught `error`; see skein.rt.watch.Trail."
+  "Notes that traced code has caught `error`; see skein.rt.block.Trail."
   [trail error]
   (Trail/caught trail error))
 
 (defn restore!
-  "Ends a finally clause of traced code; see skein.rt.watch.Trail."
+  "Ends a finally clause of traced code; see skein.rt.block.Trail."
   [trail saved]
   (Trail/restore trail saved))
 

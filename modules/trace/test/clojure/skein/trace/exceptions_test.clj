@@ -16,8 +16,7 @@
    [skein.virtual :as v])
   (:import
    (java.io StringReader StringWriter)
-   (skein.rt Channel)
-   (skein.rt.watch Failures)))
+   (skein.rt Channel Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -358,5 +357,5 @@
 (deftest a-limited-number-of-failures-is-kept
   (dotimes [i 20]
     (with-uncaught (fn mine? [e] (= (str "n" i) (ex-message e))) (fn [] (go (throw (ex-info (str "n" i) {}))))))
-  (is (= Failures/KEPT (count (trace/exceptions))))
+  (is (= Uncaught/KEPT (count (trace/exceptions))))
   (is (= "n19" (ex-message (:error (last (trace/exceptions)))))))

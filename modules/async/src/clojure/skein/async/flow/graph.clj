@@ -20,8 +20,7 @@
    [skein.impl.protocols :as impl])
   (:import
    (java.util.concurrent Executor)
-   (skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding NilPut)
-   (skein.rt.scope Region)))
+   (skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding NilPut Region)))
 
 (set! *warn-on-reflection* true)
 

@@ -7,9 +7,9 @@
    [clojure.datafy :as datafy])
   (:import
    (java.io Writer)
-   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Result Buffers$Sliding Channel Frame Waiter)
-   (skein.rt.schedule Scheduler Timeout)
-   (skein.rt.watch Failures Sites)))
+   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Result Buffers$Sliding Channel Waiter)
+   (skein.rt.block Failures Frame Sites)
+   (skein.rt.schedule Scheduler Timeout)))
 
 (set! *warn-on-reflection* true)
 
@@ -39,7 +39,7 @@
       {:file (.file sites)})))
 
 (defn- frames [^Channel c takes?]
-  (into [] (comp (keep (fn of [^Waiter w] (.frame w)))
+  (into [] (comp (keep (fn of [^Waiter w] (.block w)))
                  (map (fn shown [f] (with-meta (frame f) {::datafy/obj f}))))
         (.waiters c takes?)))
 

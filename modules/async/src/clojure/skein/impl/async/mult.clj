@@ -12,7 +12,8 @@
    [skein.impl.async.gather :as gather]
    [skein.impl.port :as port :refer [<! alts! defblock]])
   (:import
-   (skein.rt Buffers$Sliding Callback Channel)
+   (skein.rt Buffers$Sliding Channel Uncaught)
+   (skein.rt.block Callback)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -54,7 +55,7 @@
       (when-not (gather/put g ch v arrived)
         (untap h ch))
       ;; An error of this tap, such as too many puts, must not reach the other taps.
-      (catch Throwable t (Scheduler/uncaught t)))))
+      (catch Throwable t (Uncaught/report t)))))
 
 (defn- give-all
   "Gives `v` to all taps but `except`. Returns whether some have not accepted it yet."
@@ -76,7 +77,7 @@
   (reset! (:ended h) from)
   (doseq [[tap close?] @(:taps h) :when close?]
     (try (port/close-as! tap from)
-         (catch Throwable t (Scheduler/uncaught t)))))
+         (catch Throwable t (Uncaught/report t)))))
 
 (defblock ^:private run
   "Moves values from the source to the taps, and closes the taps at the end."

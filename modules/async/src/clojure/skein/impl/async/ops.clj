@@ -15,7 +15,8 @@
    [skein.impl.port :as port :refer [<! >! alts! chan close! defblock]]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Channel Frame)))
+   (skein.rt Channel)
+   (skein.rt.block Frame)))
 
 (set! *warn-on-reflection* true)
 

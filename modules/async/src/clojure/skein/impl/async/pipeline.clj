@@ -15,9 +15,9 @@
    [skein.impl.threads :as threads])
   (:import
    (java.util.concurrent CancellationException)
-   (skein.rt Channel Unlimited)
-   (skein.rt.schedule Scheduler)
-   (skein.rt.scope Cancellable Region)))
+   (skein.rt Cancellable Channel Region Uncaught Unlimited)
+   (skein.rt.block ThreadWaiter)
+   (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -85,7 +85,7 @@
   "Reports an exception of a step, unless the step's scope has ended it. Returns nil."
   [thrown]
   (when-not (Region/isCancellation thrown)
-    (Scheduler/uncaught thrown)))
+    (Uncaught/report thrown)))
 
 ;; If a scope cancels the feeder or a worker, `items` stays open, and the item empty. So the drainer, which the
 ;; scope cancels too, can't reach the end and close `to` as if all were well.
@@ -102,7 +102,7 @@
   (let [start (Scheduler/nanoTime)]
     (try
       (let [^Channel results (chan 1 xf (or ex-handler report))]
-        (.putBlocking results v)
+        (ThreadWaiter/put results v)
         (close! results)
         (when-not (cancelled?) (port/put! item results)))
       (catch Throwable t (fails item t)))

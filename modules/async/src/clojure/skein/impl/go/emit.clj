@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.emit
-  "Blocks and slots -> the form that makes a skein.rt.Frame and starts it.
+  "Blocks and slots -> the form that makes a skein.rt.block.Frame and starts it.
 
   The arms of a program become the clauses of a `case` on the frame's state,
   in a loop; a jump is a recur. An arm loads from its slots what it needs, runs
@@ -65,9 +65,9 @@
   (let [field? (< (long index) (long (if (= :object kind) n-object-fields n-long-fields)))]
     (cond
       (and field? (= :object kind)) (list 'set! (object-ref frame index) form)
-      field? (dot 'skein.rt.FrameOps (long-setters index) frame (bits-form primitive form))
-      (= :object kind) (dot 'skein.rt.FrameOps 'more frame (- (long index) (long n-object-fields)) form)
-      :else (dot 'skein.rt.FrameOps 'moreLongs frame (- (long index) (long n-long-fields)) (bits-form primitive form)))))
+      field? (dot 'skein.rt.block.FrameOps (long-setters index) frame (bits-form primitive form))
+      (= :object kind) (dot 'skein.rt.block.FrameOps 'more frame (- (long index) (long n-object-fields)) form)
+      :else (dot 'skein.rt.block.FrameOps 'moreLongs frame (- (long index) (long n-long-fields)) (bits-form primitive form)))))
 
 ;;;; Entries: [symbol form], [nil form], [:letfn bindings]
 
@@ -107,7 +107,7 @@
 (defn- clear-run [ctx [from to]]
   (if (= from to)
     (store-form (:frame ctx) {:kind :object :index from} nil)
-    (dot 'skein.rt.FrameOps 'clear (:frame ctx) (- (long from) (long n-object-fields)) (- (inc (long to)) (long n-object-fields)))))
+    (dot 'skein.rt.block.FrameOps 'clear (:frame ctx) (- (long from) (long n-object-fields)) (- (inc (long to)) (long n-object-fields)))))
 
 (defn- clears
   "Returns entries that empty the object slots of `syms`: fields one by one, those of the array in
@@ -122,7 +122,7 @@
   (= (:handler (nth blocks a)) (:handler (nth blocks b))))
 
 (defn- set-state [ctx id]
-  [nil (dot 'skein.rt.FrameOps 'state (:frame ctx) ((:states ctx) id))])
+  [nil (dot 'skein.rt.block.FrameOps 'state (:frame ctx) ((:states ctx) id))])
 
 ;;;; Edges
 
@@ -134,7 +134,7 @@
   [ctx id]
   (if (here? ctx id)
     (list 'recur ((:states ctx) id))
-    (list '. 'skein.rt.FrameOps '-JUMP)))
+    (list '. 'skein.rt.block.FrameOps '-JUMP)))
 
 (defn- evaluated
   "Returns [entries args']. A handler must not see a slot overwritten if a later argument throws.
@@ -183,7 +183,7 @@
   (let [{:keys [frame states]} ctx
         op-form (list* '. frame [(list* (:method op) (concat args [(states resume)]))])]
     (nest (spills ctx held resume)
-          (list 'if op-form (go-to ctx resume) (list '. 'skein.rt.Frame '-PARKED)))))
+          (list 'if op-form (go-to ctx resume) (list '. 'skein.rt.block.Frame '-PARKED)))))
 
 (defn- switch [ctx held from [_ form default arms]]
   (let [[op ge shift mask _ clauses & more] form]
@@ -204,7 +204,7 @@
 
 (defn- code-entry [frame [kind what :as entry]]
   (case kind
-    :function (let [[sym f] what] [[sym (dot 'skein.rt.FrameOps 'function f)]])
+    :function (let [[sym f] what] [[sym (dot 'skein.rt.block.FrameOps 'function f)]])
     :own-bindings [[nil (dot frame 'ownBindings)] [(first what) '(. clojure.lang.Var getThreadBindingFrame)]]
     :adopt-bindings [[nil (dot 'skein.base.Internals 'adoptBindings what)]]
     [entry]))
@@ -255,7 +255,7 @@
   [n table]
   (if (next table)
     (let [[low high] (split-at (quot (count table) 2) table)]
-      (list 'if (dot 'skein.rt.FrameOps 'below n (ffirst high)) (by-range n low) (by-range n high)))
+      (list 'if (dot 'skein.rt.block.FrameOps 'below n (ffirst high)) (by-range n low) (by-range n high)))
     (second (first table))))
 
 (defn- case-form [n clauses]
@@ -270,7 +270,7 @@
   (let [state (gensym "state__")
         n (gensym "n__")]
     (list 'loop* [state (list '. frame '-state)]
-          (list 'let* [n (dot 'skein.rt.FrameOps 'number state)]
+          (list 'let* [n (dot 'skein.rt.block.FrameOps 'number state)]
                 (case-form n clauses)))))
 
 (defn- arm-size
@@ -314,11 +314,11 @@
         result (gensym "result__")
         call (fn call [group]
                (let [f (gensym "frame__")]
-                 (list (list 'fn* (list [(with-meta f {:tag 'skein.rt.Frame})] (group-form (assoc ctx :frame f) group))) frame)))]
+                 (list (list 'fn* (list [(with-meta f {:tag 'skein.rt.block.Frame})] (group-form (assoc ctx :frame f) group))) frame)))]
     (if (next groups)
       (list 'loop* []
             (list 'let* [result (by-range (list '. frame '-state) (map (fn entry [g] [(states (first g)) (call g)]) groups))]
-                  (list 'if (dot 'clojure.lang.Util 'identical result '(. skein.rt.FrameOps -JUMP)) '(recur) result)))
+                  (list 'if (dot 'clojure.lang.Util 'identical result '(. skein.rt.block.FrameOps -JUMP)) '(recur) result)))
       (group-form ctx (first groups)))))
 
 (defn- handler-form [{:keys [states blocks]} n]
@@ -358,7 +358,7 @@
 (defn- body-of [{:keys [frame] :as ctx}]
   (let [this (gensym "this__")
         n (gensym "n__")]
-    (list 'reify* ['skein.rt.Body]
+    (list 'reify* ['skein.rt.block.Body]
           (list 'run [this frame] (run-form ctx))
           (list 'handler [this n] (handler-form ctx n))
           (list 'sites [this] (sites-form ctx)))))
@@ -378,8 +378,8 @@
   `spawn`, such as go, with `args`; the value is the block's result port."
   [program outer spawn & args]
   (let [{:keys [entry sizes] :as ctx} (context program)
-        frame (with-meta (gensym "frame__") {:tag 'skein.rt.Frame})
+        frame (with-meta (gensym "frame__") {:tag 'skein.rt.block.Frame})
         inputs (for [sym (sort-by name (slots/in-frame ctx entry))]
                  [nil (store-form frame (get-in ctx [:slots sym]) (:sym (outer sym)))])]
-    (nest (concat [[(bare frame) (list 'new 'skein.rt.Frame (body-of ctx))]] (arrays frame sizes) inputs)
+    (nest (concat [[(bare frame) (list 'new 'skein.rt.block.Frame (body-of ctx))]] (arrays frame sizes) inputs)
           (apply dot frame spawn args))))

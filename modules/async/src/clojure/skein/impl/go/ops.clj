@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.ops
-  "The table of vars that park, and of their methods of skein.rt.Frame. The entries are in the vars'
+  "The table of vars that park, and of their methods of skein.rt.block.Frame. The entries are in the vars'
   metadata, under :skein.impl.go/op. So the definition of a parking operation declares its entry. An
   entry is
 

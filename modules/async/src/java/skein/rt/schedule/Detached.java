@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import skein.rt.Frame;
+import skein.rt.Block;
 import skein.rt.Runner;
 
 /**
@@ -81,7 +81,7 @@ final class Detached extends Runner implements Runnable, SpareCarriers.Stepper {
         enter();
         SpareCarriers.entered(this);
         try {
-            if (mine instanceof Frame f) resume(f);
+            if (mine instanceof Block b) b.resume(this);
             else mine.run();
         } finally {
             SpareCarriers.left(this);
@@ -91,7 +91,7 @@ final class Detached extends Runner implements Runnable, SpareCarriers.Stepper {
     }
 
     @Override
-    protected void ready(Frame frame) {
-        Scheduler.submit(frame);
+    public void ready(Block block) {
+        Scheduler.submit(block);
     }
 }

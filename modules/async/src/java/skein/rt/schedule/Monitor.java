@@ -3,7 +3,8 @@ package skein.rt.schedule;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import skein.rt.Hooks;
+import skein.rt.Block;
+import skein.rt.Uncaught;
 
 /**
  * Watches the workers from a thread of its own, so that a block that blocks or computes for long delays no other block. It
@@ -117,7 +118,7 @@ final class Monitor implements Runnable {
             } catch (
                     Throwable
                             t) { // an exception of a probe, or no memory for a thread: the workers still need a monitor
-                Scheduler.uncaught(t);
+                Uncaught.report(t);
             }
             idleLooks = Scheduler.allVacant() && !carriers.needed() ? idleLooks + 1 : 0;
             pause(trouble, idleLooks);
@@ -224,7 +225,8 @@ final class Monitor implements Runnable {
             if (worker.change(runner, null)) Scheduler.hireForLeftovers(worker);
             return false;
         }
-        Hooks.handedOff(runner.frame(), runner.thread);
+        Block held = runner.block; // null: a callback
+        if (held != null) held.handedOff(runner.thread);
         if (Scheduler.hire(worker, runner, true)) {
             spill(worker, view.spill);
             view.spill = Math.min(MAX_SPILL, view.spill * 4 + 3);

@@ -4,8 +4,6 @@ package skein.rt.schedule;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import skein.rt.World;
-import skein.rt.scope.Cancellable;
-import skein.rt.watch.Failures;
 
 /** Runs frames and callbacks on the workers, and hires threads for vacant workers. */
 public final class Scheduler {
@@ -150,30 +148,6 @@ public final class Scheduler {
             if (worker.vacant() ? !worker.queue.isEmptyForSure() : worker.queue.backlogged()) return true;
         }
         return false;
-    }
-
-    /**
-     * Keeps an exception that code on this thread has thrown and no code can catch, and gives it to the thread's
-     * uncaught-exception handler. If an interrupt was the cause, the thread stays interrupted.
-     */
-    public static void uncaught(Throwable thrown) {
-        if (!World.told(thrown)) {
-            Failures.uncaught(thrown);
-            tellHandler(thrown);
-        }
-        Cancellable.restoreInterrupt(thrown);
-    }
-
-    /** Gives {@code thrown} to the handler, without keeping it as {@link #uncaught} does. */
-    public static void tellHandler(Throwable thrown) {
-        Thread thread = Thread.currentThread();
-        try {
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
-        } catch (Throwable ignored) {
-            // As in the JVM, an exception of a handler is ignored: it must not end the thread of a worker or of the
-            // timers.
-            Cancellable.restoreInterrupt(ignored);
-        }
     }
 
     /** Returns the workers, their threads and queues as text, for a person who debugs. */

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt.schedule;
 
-import clojure.lang.IFn;
 import java.util.concurrent.TimeUnit;
-import skein.rt.Callback;
 import skein.rt.Channel;
 import skein.rt.ChannelFactory;
 import skein.rt.Role;
 import skein.rt.World;
 
 /** Makes a channel one that closes at a deadline. It belongs to one caller: closing it sooner cancels it. */
-public final class Timeout extends Role {
+public final class Timeout extends Role implements World.Timer {
     final long deadline; // on the clock of Scheduler.nanoTime
     int place = -1; // index in Timers' heap, guarded by its lock; -1 if it is not in the heap
     private final Channel channel = ChannelFactory.INSTANCE.channel(null, this);
@@ -19,19 +17,10 @@ public final class Timeout extends Role {
         this.deadline = deadline;
     }
 
-    /** Starts a timeout, which never fires early. Returns its channel, as do the next two. */
+    /** Starts a timeout, which never fires early. Returns its channel, as does the next. */
     public static Channel after(long millis) {
         return at(Scheduler.nanoTime()
                 + TimeUnit.MILLISECONDS.toNanos(Math.max(0, Math.min(millis, Long.MAX_VALUE / 4_000_000))));
-    }
-
-    /** Starts a timeout that calls {@code action}, with one argument, when it fires or is closed. */
-    public static Channel calling(long millis, IFn action) {
-        Channel channel = after(millis);
-        boolean over =
-                channel.take(new Callback(action, true), null) != Channel.NONE; // it may have fired before the take
-        if (over) action.invoke(null);
-        return channel;
     }
 
     /** Starts a timeout that fires when {@link Scheduler#nanoTime} has reached {@code deadlineNanos}. */
@@ -43,17 +32,18 @@ public final class Timeout extends Role {
         return timeout.channel;
     }
 
-    /** Returns the channel that closes. */
+    @Override
     public Channel channel() {
         return channel;
     }
 
-    /** Called by the channel when it closes. A simulation drops a timeout that is closed. */
-    public void cancel() {
+    /** Cancels the timer. A simulation drops a timeout that is closed. */
+    @Override
+    protected void closing() {
         if (World.current() == null) Timers.remove(this);
     }
 
-    /** Returns when it fires, on the clock of {@link Scheduler#nanoTime}. */
+    @Override
     public long deadlineNanos() {
         return deadline;
     }

@@ -4,6 +4,7 @@ package skein.rt.schedule;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import skein.rt.Uncaught;
 
 /**
  * Closes timeout channels at their deadlines, on the monotonic clock. It uses one platform daemon thread, which neither
@@ -93,7 +94,7 @@ final class Timers implements Runnable {
         try {
             due.channel().close();
         } catch (Throwable t) { // no memory, or a stack overflow: the other timers must still fire
-            Scheduler.uncaught(t);
+            Uncaught.report(t);
         }
     }
 

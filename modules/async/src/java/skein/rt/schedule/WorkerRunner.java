@@ -4,8 +4,9 @@ package skein.rt.schedule;
 import clojure.lang.Var;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import skein.rt.Frame;
+import skein.rt.Block;
 import skein.rt.Runner;
+import skein.rt.Uncaught;
 
 /** The thread that serves a worker. It runs ready work, looks for more in other queues, and ends when there is none. */
 final class WorkerRunner extends Runner implements Runnable, SpareCarriers.Stepper {
@@ -118,10 +119,10 @@ final class WorkerRunner extends Runner implements Runnable, SpareCarriers.Stepp
         long t = tick;
         TICK.setOpaque(this, t + 1);
         try {
-            if (work instanceof Frame f) resume(f);
+            if (work instanceof Block b) b.resume(this);
             else runTask(work);
         } catch (Throwable e) { // only an Error of the JVM can get here; the worker must continue
-            Scheduler.uncaught(e);
+            Uncaught.report(e);
         }
         if (thread.isInterrupted()) Thread.interrupted(); // it was for the block that has run, not for the next
         TICK.setOpaque(this, t + 2);
@@ -232,12 +233,12 @@ final class WorkerRunner extends Runner implements Runnable, SpareCarriers.Stepp
     }
 
     @Override
-    protected void ready(Frame frame) {
+    public void ready(Block block) {
         if (worker.runner != this) {
-            Scheduler.submit(frame);
+            Scheduler.submit(block);
             return;
         }
-        worker.queue.pushNext(frame);
+        worker.queue.pushNext(block);
         // This runner has lost the worker: the next runner may have looked into the queue before this push.
         if (worker.runner != this) Scheduler.hire(worker, null, true);
     }

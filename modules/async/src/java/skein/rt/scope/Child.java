@@ -4,8 +4,10 @@ package skein.rt.scope;
 import clojure.lang.IFn;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
+import skein.rt.Cancellable;
+import skein.rt.Region;
+import skein.rt.Uncaught;
 import skein.rt.World;
-import skein.rt.schedule.Scheduler;
 
 /** Runs work on a thread of an executor as the child of a scope. */
 public final class Child implements Runnable {
@@ -41,11 +43,6 @@ public final class Child implements Runnable {
         }
     }
 
-    /** Returns whether work started on this thread is a child of a scope. */
-    public static boolean here() {
-        return Region.CHILD.deref() != null;
-    }
-
     /** Returns the exception for the result of the child on this thread, which has thrown; see {@link Region.Owner#cause}. */
     public static Throwable cause(Throwable thrown) {
         return Cancellable.current().cause(thrown);
@@ -65,7 +62,7 @@ public final class Child implements Runnable {
             }
         } catch (Throwable t) { // an exception of the work goes to the scope
             thrown = t;
-            if (!child.failed(t)) Scheduler.uncaught(t);
+            if (!child.failed(t)) Uncaught.report(t);
         }
         child.exit();
         child.ended(value, thrown, null);

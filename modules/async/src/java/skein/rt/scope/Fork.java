@@ -3,6 +3,7 @@ package skein.rt.scope;
 
 import clojure.lang.IFn;
 import java.util.concurrent.CancellationException;
+import skein.rt.Region;
 
 /** The future of a child of a scope, which a virtual thread runs. Cancelling it cancels its region. */
 public final class Fork extends VirtualFuture {

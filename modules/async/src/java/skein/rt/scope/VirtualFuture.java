@@ -9,9 +9,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import skein.rt.Cancellable;
+import skein.rt.Failure;
+import skein.rt.Region;
 import skein.rt.World;
-import skein.rt.watch.Failure;
-import skein.rt.watch.Failures;
+import skein.rt.block.Failures;
 
 /**
  * The future of a function that a virtual thread calls, with the bindings of the code that made it. Cancelling it interrupts

@@ -10,9 +10,10 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import skein.rt.Lock;
+import skein.rt.Region;
 import skein.rt.Runner;
 import skein.rt.World;
-import skein.rt.watch.Failures;
+import skein.rt.block.Failures;
 
 /**
  * Calls a function on the items of an input, several at a time on virtual threads, for one reader of the results. The input

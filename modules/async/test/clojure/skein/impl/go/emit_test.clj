@@ -23,17 +23,17 @@
                 {'c__1 {:sym 'c}, 'x__2 {:sym 'x}} 'go))))
 
 (deftest one-park-is-two-clauses
-  (is (= '(let* [frame1 (new skein.rt.Frame
-                             (reify* [skein.rt.Body]
+  (is (= '(let* [frame1 (new skein.rt.block.Frame
+                             (reify* [skein.rt.block.Body]
                                (run [this2 frame3]
                                  (loop* [state4 (. frame3 -state)]
-                                   (let* [n5 (. skein.rt.FrameOps (number state4))]
+                                   (let* [n5 (. skein.rt.block.FrameOps (number state4))]
                                      (case* n5 0 0 nil
                                             {0 [0 (let* [c6 (. frame3 -o0)]
                                                     (do (set! (. frame3 -o0) nil)
                                                         (if (. frame3 (take c6 1))
                                                           (recur 1)
-                                                          (. skein.rt.Frame -PARKED))))]
+                                                          (. skein.rt.block.Frame -PARKED))))]
                                              1 [1 (let* [v7 (. frame3 (takeValue)) x8 (. frame3 -o1)]
                                                     (do (set! (. frame3 -o1) nil) (f x8 v7)))]}
                                             :compact :int))))

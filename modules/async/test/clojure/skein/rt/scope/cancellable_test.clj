@@ -7,7 +7,7 @@
    (java.util.concurrent CancellationException CompletableFuture CountDownLatch TimeUnit)
    (java.util.concurrent.atomic AtomicBoolean AtomicInteger)
    (java.util.function BooleanSupplier)
-   (skein.rt.scope Cancellable Region)))
+   (skein.rt Cancellable Region)))
 
 (set! *warn-on-reflection* true)
 

@@ -9,7 +9,7 @@
    (java.nio.channels ClosedByInterruptException)
    (java.util Collection)
    (java.util.concurrent CancellationException CompletableFuture TimeUnit)
-   (skein.rt.scope Region Region$Owner)))
+   (skein.rt Region Region$Owner)))
 
 (set! *warn-on-reflection* true)
 

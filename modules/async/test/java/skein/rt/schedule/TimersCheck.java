@@ -10,7 +10,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import skein.rt.Callback;
+import skein.rt.block.Callback;
 
 /** Looks into the heap of {@link Timers} between additions and removals, and at the order in which timeouts fire. */
 public final class TimersCheck {

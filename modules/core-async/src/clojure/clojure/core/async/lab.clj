@@ -21,7 +21,8 @@
    (java.util Collection HashSet Set)
    (java.util.concurrent.atomic AtomicBoolean AtomicInteger)
    (java.util.concurrent.locks Lock ReentrantLock)
-   (skein.rt Callback NilPut)
+   (skein.rt NilPut Uncaught)
+   (skein.rt.block Callback)
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
@@ -107,7 +108,7 @@
       (try
         (a/put! port v arrive)
         (catch Throwable t
-          (Scheduler/uncaught t)
+          (Uncaught/report t)
           (arrive false))))
     (arrive false)))
 

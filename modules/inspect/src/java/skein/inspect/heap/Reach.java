@@ -38,19 +38,19 @@ public final class Reach {
             // The thread to unpark after an event. The source of the event must be reached in another way.
             "java.util.concurrent.locks.AbstractQueuedSynchronizer$Node.waiter",
             "java.util.concurrent.CompletableFuture$Signaller.thread",
-            "skein.rt.ThreadWaiter.thread",
+            "skein.rt.block.ThreadWaiter.thread",
             // The thread that runs blocks. Only that thread uses these fields, and other threads interrupt it only to
             // cancel.
-            "skein.rt.Runner.frame",
+            "skein.rt.Runner.block",
             "skein.rt.Runner.lender",
             "skein.rt.Runner.own",
             "skein.rt.schedule.Detached.thread",
             "skein.rt.schedule.WorkerRunner.thread",
             // Weak maps from waiters, for reports alone.
             "skein.rt.SourceChannel.PENDING",
-            "skein.rt.watch.AsyncTrace.SPAWNERS",
-            "skein.rt.watch.Failures.FAILED",
-            "skein.rt.watch.Failures.GIVEN_NIL");
+            "skein.rt.block.AsyncTrace.SPAWNERS",
+            "skein.rt.block.Failures.FAILED",
+            "skein.rt.block.Failures.GIVEN_NIL");
 
     /** Classes whose fields don't count: those of the inspector, and the JDK's list of virtual threads, which is for dumps. */
     private static final Set<String> OPAQUE = Set.of(

@@ -3,8 +3,8 @@ package skein.inspect.rt;
 
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
-import skein.rt.Frame;
-import skein.rt.watch.Sites;
+import skein.rt.block.Frame;
+import skein.rt.block.Sites;
 
 /**
  * The record of one block that has not ended. It holds neither the frame nor a channel, so the collector takes a frame

@@ -10,8 +10,8 @@ import jdk.jfr.Name;
 import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
+import skein.rt.block.Sites;
 import skein.rt.schedule.Timeout;
-import skein.rt.watch.Sites;
 
 /**
  * The inspector's events for the JDK's flight recorder, if that records: long waits, blocks that were collected before they had

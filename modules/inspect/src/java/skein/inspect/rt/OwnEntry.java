@@ -3,9 +3,9 @@ package skein.inspect.rt;
 
 import clojure.lang.Compiler;
 import java.lang.ref.ReferenceQueue;
-import skein.rt.Frame;
-import skein.rt.watch.Failures;
-import skein.rt.watch.Sites;
+import skein.rt.block.Failures;
+import skein.rt.block.Frame;
+import skein.rt.block.Sites;
 
 /** The record of a block of Skein itself, such as a pipeline's. Its place in the source is the program's call that made the block. */
 final class OwnEntry extends Entry {

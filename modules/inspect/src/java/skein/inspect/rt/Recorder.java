@@ -7,9 +7,9 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import skein.rt.Frame;
 import skein.rt.Lock;
-import skein.rt.watch.Probe;
+import skein.rt.block.Frame;
+import skein.rt.block.Probe;
 
 /**
  * The last steps of blocks, while they are recorded: when each began and ended, on which thread.

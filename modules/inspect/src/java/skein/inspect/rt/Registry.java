@@ -11,16 +11,16 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import skein.rt.Cancellable;
 import skein.rt.Channel;
-import skein.rt.Frame;
-import skein.rt.Hooks;
 import skein.rt.Lock;
 import skein.rt.Result;
 import skein.rt.Runner;
 import skein.rt.Waiter;
-import skein.rt.scope.Cancellable;
-import skein.rt.watch.Inspector;
-import skein.rt.watch.Note;
+import skein.rt.block.Frame;
+import skein.rt.block.Hooks;
+import skein.rt.block.Inspector;
+import skein.rt.block.Note;
 
 /**
  * The blocks that have not ended and the threads that wait in a channel, while the inspector is on.
@@ -260,7 +260,7 @@ public final class Registry implements Inspector, Runnable {
 
     private Entry enter(Frame frame) {
         Runner runner = Runner.current();
-        Frame spawner = runner == null ? null : runner.frame();
+        Frame spawner = runner == null ? null : (Frame) runner.block;
         Entry parent = spawner != null && spawner != frame && spawner.note() instanceof Live live ? live.entry : null;
         Stripe s = stripes[(int) Thread.currentThread().threadId() & STRIPES - 1];
         s.lock();

@@ -10,7 +10,6 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import skein.base.Internals;
 import skein.rt.World;
-import skein.rt.schedule.Timeout;
 
 /** Runs the tasks of a simulation one at a time; the strategy chooses when more than one could run. */
 abstract class Engine extends World implements Executor {
@@ -281,7 +280,7 @@ abstract class Engine extends World implements Executor {
 
     private void admitDue() {
         for (Timeline.Due due; (due = timeline.poll()) != null; ) {
-            Timeout timeout = due.timeout();
+            World.Timer timeout = due.timeout();
             Runnable work = timeout == null ? due.work() : timeout.channel()::close;
             tasks.enqueue(add(new Task(this, null, Task.Kind.TIMER, work, clock)));
         }

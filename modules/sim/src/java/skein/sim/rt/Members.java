@@ -12,7 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import skein.rt.Channel;
 import skein.rt.World;
-import skein.rt.schedule.Timeout;
+import skein.rt.block.Callback;
 
 /** What Clojure and the JVM do differently for members of a simulation. */
 public final class Members {
@@ -89,7 +89,7 @@ public final class Members {
      */
     public static Object deref(Simulation sim, Object ref, long millis, Object absent, IFn deref) throws Exception {
         CompletableFuture<Object> result = new CompletableFuture<>();
-        Channel timeout = Timeout.calling(millis, new clojure.lang.AFn() {
+        Channel timeout = Callback.after(millis, new clojure.lang.AFn() {
             @Override
             public Object invoke(Object closed) {
                 return result.complete(absent);

@@ -3,7 +3,7 @@ package skein.sim.rt;
 
 import java.util.List;
 import java.util.stream.Stream;
-import skein.rt.Frame;
+import skein.rt.block.Frame;
 
 /**
  * A thread or a block of a simulation that was woken from outside, or that only the outside can wake.

@@ -12,9 +12,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import skein.base.Internals;
-import skein.rt.Frame;
+import skein.rt.Block;
 import skein.rt.World;
-import skein.rt.schedule.Timeout;
+import skein.rt.block.Frame;
+import skein.rt.schedule.Scheduler;
 
 /**
  * One run of a test: its body, and all blocks, callbacks, timers and threads that it starts, one at a time on one
@@ -62,7 +63,7 @@ public final class Simulation extends Engine {
             tasks.enqueue(t);
         } else {
             if (!settings.waitsOutside()) fail("outside", new Throwable("a block from outside was woken here"));
-            World.outside(work);
+            Scheduler.submitToWorkers(work);
         }
     }
 
@@ -72,8 +73,8 @@ public final class Simulation extends Engine {
     }
 
     @Override
-    public void at(Timeout timeout) {
-        timeline.add(timeout.deadlineNanos(), timeout, null);
+    public void at(World.Timer timer) {
+        timeline.add(timer.deadlineNanos(), timer, null);
     }
 
     @Override
@@ -89,9 +90,9 @@ public final class Simulation extends Engine {
     }
 
     @Override
-    protected Member spawned(Frame frame) {
+    public Member spawned(Block block) {
         if (over) return null;
-        Task t = add(new Task(this, frame, Task.Kind.GO, frame, current));
+        Task t = add(new Task(this, (Frame) block, Task.Kind.GO, block, current));
         wakes(t);
         note("spawn", current, t, null);
         return t;
@@ -105,8 +106,8 @@ public final class Simulation extends Engine {
     }
 
     @Override
-    protected void ended(Member member, Throwable thrown) {
-        touches(member.frame().port());
+    public void ended(Member member, Throwable thrown) {
+        touches(member.block().port());
         end((Task) member);
     }
 
@@ -154,8 +155,8 @@ public final class Simulation extends Engine {
     }
 
     @Override
-    protected void strayed(Frame frame) {
-        if (!over) threads.wokenOutside(null, frame);
+    protected void strayed(Block block) {
+        if (!over) threads.wokenOutside(null, (Frame) block);
     }
 
     @Override

@@ -3,8 +3,8 @@ package skein.sim.rt;
 
 import java.util.Locale;
 import skein.rt.Channel;
-import skein.rt.Frame;
 import skein.rt.World;
+import skein.rt.block.Frame;
 
 /** A task of a simulation: a block, a callback, a thread, a timer that is due, or the body of the test. */
 public final class Task extends World.Member {
@@ -43,6 +43,11 @@ public final class Task extends World.Member {
         this.parent = parent;
         this.index = parent == null ? 0 : parent.next(kind);
         this.id = parent == null ? 17 : parent.id * 31 + index * 8 + kind.ordinal();
+    }
+
+    /** Returns the block, or null if it is not one. */
+    public Frame frame() {
+        return (Frame) block();
     }
 
     private int next(Kind child) {

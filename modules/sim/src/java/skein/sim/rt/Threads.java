@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
-import skein.rt.Frame;
 import skein.rt.World;
-import skein.rt.watch.Failures;
+import skein.rt.block.Failures;
+import skein.rt.block.Frame;
 
 /**
  * The virtual threads of a simulation. The JDK calls {@link #execute} when one of them can run; the carrier runs its

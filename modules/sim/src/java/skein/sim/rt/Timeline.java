@@ -2,12 +2,12 @@
 package skein.sim.rt;
 
 import java.util.PriorityQueue;
-import skein.rt.schedule.Timeout;
+import skein.rt.World;
 
 /** The clock of a simulation, with the timeouts and work that are due later. */
 final class Timeline {
     /** A timeout, or other work, that is due at a time. If several are due at the same time, {@code order} decides. */
-    record Due(long at, long order, Timeout timeout, Runnable work) implements Comparable<Due> {
+    record Due(long at, long order, World.Timer timeout, Runnable work) implements Comparable<Due> {
         @Override
         public int compareTo(Due other) {
             return at != other.at ? Long.compare(at, other.at) : Long.compare(order, other.order);
@@ -23,7 +23,7 @@ final class Timeline {
     private int sweepAt = 1024;
     long now; // nanoseconds since the simulation began
 
-    void add(long at, Timeout timeout, Runnable work) {
+    void add(long at, World.Timer timeout, Runnable work) {
         if (later.size() >= sweepAt) { // so that closed timeouts with far deadlines do not pile up
             later.removeIf(Due::over);
             sweepAt = 1024 + 2 * later.size();

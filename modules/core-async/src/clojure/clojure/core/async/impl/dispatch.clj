@@ -7,8 +7,7 @@
    [skein.impl.threads :as threads])
   (:import
    (java.util.concurrent Executor)
-   (skein.rt Runner)
-   (skein.rt.schedule Scheduler)))
+   (skein.rt Runner Uncaught)))
 
 (set! *warn-on-reflection* true)
 
@@ -34,7 +33,7 @@
 (defn ex-handler
   "Gives `ex` to this thread's uncaught-exception handler. Returns nil."
   [ex]
-  (Scheduler/uncaught ex))
+  (Uncaught/report ex))
 
 (defn run
   "Runs the Runnable `r` on this thread if its metadata says :on-caller?, else on a worker."

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.scope;
+package skein.rt;
 
 import clojure.lang.IFn;
 import clojure.lang.Var;
@@ -13,7 +13,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
-import skein.rt.Frame;
 
 /**
  * A period of a {@link Cancellable}'s execution that can be cancelled: a whole child, the body of a scope, or the body of a
@@ -88,7 +87,7 @@ public final class Region {
         return new Region(Cancellable.current(), owner, 0);
     }
 
-    /** Returns the region of a child that has not begun: a block by {@link Frame#goIn}, or a {@link Fork}. */
+    /** Returns the region of a child that has not begun: a block by the goIn of skein.rt.block.Frame, or a {@link skein.rt.scope.Fork}. */
     public static Region child(Owner owner) {
         return new Region(new Cancellable(), owner, CHILDREN.incrementAndGet());
     }
@@ -97,6 +96,11 @@ public final class Region {
     public static Region childHere() {
         IFn make = (IFn) CHILD.deref();
         return make == null ? null : (Region) make.invoke();
+    }
+
+    /** Returns whether work that is started on this thread is a child of a scope. */
+    public static boolean startsChildren() {
+        return CHILD.deref() != null;
     }
 
     /** Ends the region, on the thread or block that entered it. */

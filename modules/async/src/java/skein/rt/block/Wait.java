@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.block;
 
 import clojure.lang.IPersistentVector;
 import clojure.lang.LazilyPersistentVector;
@@ -8,7 +8,12 @@ import clojure.lang.RT;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.BooleanSupplier;
-import skein.rt.scope.Cancellable;
+import skein.rt.Alts;
+import skein.rt.Block;
+import skein.rt.Cancellable;
+import skein.rt.Channel;
+import skein.rt.Runner;
+import skein.rt.Waiter;
 
 /**
  * One take or put of a block that can be cancelled. It waits in the channel in place of the frame, and is either
@@ -95,17 +100,17 @@ final class Wait extends Waiter implements BooleanSupplier {
     }
 
     @Override
-    boolean claim() {
+    protected boolean claim() {
         return !claimed && CLAIMED.compareAndSet(this, false, true);
     }
 
     @Override
-    boolean active() {
+    protected boolean active() {
         return !claimed;
     }
 
     @Override
-    void complete(Object result, Runner runner) {
+    protected void complete(Object result, Runner runner) {
         owner.complete(result, runner);
     }
 
@@ -118,7 +123,7 @@ final class Wait extends Waiter implements BooleanSupplier {
     }
 
     @Override
-    public Frame frame() {
+    public Block block() {
         return owner;
     }
 
@@ -131,7 +136,7 @@ final class Wait extends Waiter implements BooleanSupplier {
         }
 
         @Override
-        void complete(Object result, Runner runner) {
+        protected void complete(Object result, Runner runner) {
             owner.complete(RT.nth(result, 0), runner);
         }
 
@@ -141,7 +146,7 @@ final class Wait extends Waiter implements BooleanSupplier {
         }
 
         @Override
-        public Frame frame() {
+        public Block block() {
             return owner;
         }
     }

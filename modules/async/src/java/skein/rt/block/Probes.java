@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.block;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import skein.rt.watch.Failures;
-import skein.rt.watch.Probe;
+import skein.rt.Uncaught;
 
 /** Calls all installed probes. Their exceptions do not reach a block. */
 final class Probes implements Probe {
@@ -28,7 +27,7 @@ final class Probes implements Probe {
             } catch (Throwable t) { // an exception of a probe must not reach the block
                 if (thrown[i].incrementAndGet() == MOST_THROWN) {
                     Hooks.removeProbe(all[i]);
-                    Failures.uncaught(t);
+                    Uncaught.keep(t);
                 }
             }
         }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.block;
 
 import clojure.lang.IFn;
 import clojure.lang.RT;
 import clojure.lang.Var;
+import skein.rt.Channel;
+import skein.rt.Region;
+import skein.rt.Runner;
+import skein.rt.Uncaught;
+import skein.rt.Waiter;
+import skein.rt.World;
 import skein.rt.schedule.Scheduler;
-import skein.rt.scope.Child;
-import skein.rt.scope.Region;
-import skein.rt.watch.Failures;
+import skein.rt.schedule.Timeout;
 
 /** The waiter behind {@code put!}, {@code take!} and {@code do-alts}: a function of the result. */
 public final class Callback extends Waiter implements Runnable {
@@ -17,6 +21,8 @@ public final class Callback extends Waiter implements Runnable {
         Scheduler.workers();
         World.current();
         Failures.load();
+        Uncaught.last();
+        Region.startsChildren();
     }
 
     private final IFn function; // null: the result is ignored
@@ -31,6 +37,15 @@ public final class Callback extends Waiter implements Runnable {
         this.onCaller = onCaller;
     }
 
+    /** Starts a timeout. When it fires or is closed, calls {@code action} with one argument. Returns the timeout's channel. */
+    public static Channel after(long millis, IFn action) {
+        Channel channel = Timeout.after(millis);
+        boolean over =
+                channel.take(new Callback(action, true), null) != Channel.NONE; // it may have fired before the take
+        if (over) action.invoke(null);
+        return channel;
+    }
+
     /** Returns the function, or null. For inspection. */
     public IFn function() {
         return function;
@@ -42,18 +57,18 @@ public final class Callback extends Waiter implements Runnable {
             try {
                 task.run();
             } catch (Throwable t) {
-                Scheduler.uncaught(t);
+                Uncaught.report(t);
             }
         };
     }
 
     @Override
-    void complete(Object result, Runner runner) {
+    protected void complete(Object result, Runner runner) {
         value = null;
         if (function == null) return;
         value = result;
         if (!onCaller) Scheduler.submit(this);
-        else if (Child.here()) runOutsideOfScope();
+        else if (Region.startsChildren()) runOutsideOfScope();
         else run();
     }
 
@@ -73,7 +88,7 @@ public final class Callback extends Waiter implements Runnable {
         try {
             function.invoke(value);
         } catch (Throwable t) {
-            Scheduler.uncaught(t);
+            Uncaught.report(t);
         }
     }
 }

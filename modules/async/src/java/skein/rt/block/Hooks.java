@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.block;
 
 import java.util.ArrayList;
 import java.util.List;
-import skein.rt.watch.Conveyor;
-import skein.rt.watch.Inspector;
-import skein.rt.watch.Note;
-import skein.rt.watch.Probe;
+import skein.rt.Channel;
+import skein.rt.World;
 
 /**
  * Calls the installed {@link Probe}s, {@link Conveyor}, {@link Inspector} and simulations at the events of a frame. If
@@ -58,9 +56,10 @@ public final class Hooks {
         renew();
     }
 
-    /** Adds {@code n} to the number of simulations. */
-    static synchronized void worlds(int n) {
+    /** A simulation has begun (1), or has ended (-1). */
+    public static synchronized void simulations(int n) {
         alive += n;
+        World.alive(alive);
         renew();
     }
 
@@ -88,8 +87,8 @@ public final class Hooks {
         if (inspector != null) inspector.made(port);
     }
 
-    /** Tells the probes that {@code frame}, or a callback if null, held up its worker on {@code thread}. */
-    public static void handedOff(Frame frame, Thread thread) {
+    /** Tells the probes that {@code frame} held up its worker on {@code thread}. */
+    static void handedOff(Frame frame, Thread thread) {
         Hooks hooks = installed;
         if (hooks != null) hooks.probe.handedOff(frame, thread);
     }
@@ -142,7 +141,7 @@ public final class Hooks {
     }
 
     private static void ended(Frame frame, Throwable thrown) {
-        if (frame.context() instanceof World.Member m) m.world.ended(m, thrown);
+        if (frame.context() instanceof World.Member m) m.world().ended(m, thrown);
         else if (frame.context() instanceof Note note) note.ended();
     }
 

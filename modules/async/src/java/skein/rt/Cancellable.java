@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.scope;
+package skein.rt;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -8,12 +8,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
-import skein.rt.Frame;
-import skein.rt.Runner;
-import skein.rt.watch.Failures;
 
 /**
- * The state of a thread or block that can be cancelled: a stack of {@link Region}s. A frame without regions has no
+ * The state of a thread or block that can be cancelled: a stack of {@link Region}s. A block without regions has no
  * cancellable, and pays one null check for each step and each park.
  */
 public final class Cancellable {
@@ -44,7 +41,7 @@ public final class Cancellable {
     private static final int UNNOTICED = -1;
 
     // All of these are guarded by this.
-    private Frame frame; // null: a thread
+    private Block block; // null: a thread
     private Thread thread; // the thread that runs it now
     private BooleanSupplier wait; // of a parked block: withdraws the operation, unless it has happened
     private Region top;
@@ -59,8 +56,8 @@ public final class Cancellable {
     private Cancellable beneath; // the one that has lent it the thread, or null; for this thread only
     private volatile Cancellable above; // that of the block, or null; volatile: read by cancellers
 
-    private Cancellable(Frame frame, Thread thread) {
-        this.frame = frame;
+    private Cancellable(Block block, Thread thread) {
+        this.block = block;
         this.thread = thread;
         this.begun = thread != null;
     }
@@ -73,14 +70,14 @@ public final class Cancellable {
     /** Returns the cancellable of the block that runs on this thread, otherwise that of the thread. */
     public static Cancellable current() {
         Runner runner = Runner.here();
-        Frame frame = runner.frame();
-        if (frame != null) {
-            if (frame.cancellable() == null) {
-                Cancellable made = new Cancellable(frame, Thread.currentThread());
-                frame.cancellable(made);
+        Block block = runner.block;
+        if (block != null) {
+            if (block.cancellable() == null) {
+                Cancellable made = new Cancellable(block, Thread.currentThread());
+                block.cancellable(made);
                 if (runner.lender() != null) runner.lender().above = made;
             }
-            return frame.cancellable();
+            return block.cancellable();
         }
         if (runner.own() == null) runner.own(new Cancellable(null, Thread.currentThread()));
         return runner.own();
@@ -89,8 +86,8 @@ public final class Cancellable {
     /** Returns the cancellable of the block that {@code runner} runs on this thread, otherwise that of the thread, or null. */
     public static Cancellable of(Runner runner) {
         if (runner == null) return null;
-        Frame frame = runner.frame();
-        return frame == null ? runner.own() : frame.cancellable();
+        Block block = runner.block;
+        return block == null ? runner.own() : block.cancellable();
     }
 
     /** Returns the innermost region that this thread or its block is in, or null. */
@@ -156,7 +153,7 @@ public final class Cancellable {
     /** Removes the cancellable of a block or thread that is in no region any more. */
     private void detach() {
         if (top != null || shields > 0) return;
-        if (frame != null) frame.cancellable(null);
+        if (block != null) block.cancellable(null);
         else Runner.here().own(outside);
     }
 
@@ -256,7 +253,7 @@ public final class Cancellable {
             wait = null;
             if (top != null) top.delivered = true;
         }
-        frame.throwAtPark(cancellation());
+        block.throwAtPark(cancellation());
     }
 
     private static CancellationException cancellation() {
@@ -266,15 +263,15 @@ public final class Cancellable {
     // The life of the block or thread
 
     /** Makes this the cancellable of the block {@code child}, which has not begun. */
-    public synchronized void bind(Frame child) {
-        frame = child;
+    public synchronized void bind(Block child) {
+        block = child;
     }
 
     /** A step begins on this thread. Returns false if the block was cancelled before its first step. */
     public synchronized boolean enter() {
         wait = null;
         thread = Thread.currentThread();
-        if (frame == null) {
+        if (block == null) {
             Runner runner = Runner.here();
             outside = runner.own();
             runner.own(this);
@@ -292,7 +289,7 @@ public final class Cancellable {
         if (thread != Thread.currentThread()) return;
         if (interruptedFor != null) takeInterrupt();
         thread = null;
-        if (frame != null) return;
+        if (block != null) return;
         Runner.here().own(outside);
     }
 
@@ -380,7 +377,7 @@ public final class Cancellable {
     public static boolean isInterruptHere(Throwable thrown) {
         Throwable t = thrown;
         for (int i = 0; t != null && i < Region.MAX_CAUSES; i++) {
-            if (t instanceof ExecutionException || t instanceof CompletionException || Failures.wasRethrown(t))
+            if (t instanceof ExecutionException || t instanceof CompletionException || Uncaught.wasRethrown(t))
                 return false;
             if (Region.isInterrupt(t)) return true;
             t = t.getCause();
@@ -416,9 +413,9 @@ public final class Cancellable {
 
     // For inspection
 
-    /** Returns the frame or the thread, or null for a child that has not begun, or has ended. */
+    /** Returns the block or the thread, or null for a child that has not begun, or has ended. */
     public synchronized Object party() {
-        return frame == null ? thread : frame;
+        return block == null ? thread : block;
     }
 
     /** Returns the regions that it is in, the innermost first. */

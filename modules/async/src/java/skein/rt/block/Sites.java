@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
+package skein.rt.block;
 
 import clojure.lang.IPersistentMap;
 import clojure.lang.IPersistentVector;
@@ -8,7 +8,6 @@ import clojure.lang.RT;
 import clojure.lang.Symbol;
 import java.util.HashMap;
 import java.util.Map;
-import skein.rt.Body;
 
 /** The places where the blocks of one form park, read from their code once. */
 public final class Sites {

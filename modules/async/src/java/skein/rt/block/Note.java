@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
-
-import skein.rt.Frame;
-import skein.rt.World;
+package skein.rt.block;
 
 /**
  * The note that an {@link Inspector} keeps with a block. Only the frame refers to it, so it may hold the same objects as the
@@ -21,7 +18,7 @@ public abstract class Note {
      * The block is about to do an operation, which need not wait.
      *
      * @param state the place in its code
-     * @param op one of {@link World}'s TAKE, PUT and ALTS
+     * @param op one of {@link skein.rt.World}'s TAKE, PUT and ALTS
      * @param port the port, or for an alts the ports
      */
     public abstract void parking(Frame frame, int state, int op, Object port);

@@ -1,42 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
+package skein.rt.block;
 
 import java.lang.ref.WeakReference;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.WeakHashMap;
+import skein.rt.Block;
 import skein.rt.Channel;
-import skein.rt.Frame;
+import skein.rt.Failure;
+import skein.rt.Uncaught;
 import skein.rt.Waiter;
-import skein.rt.World;
-import skein.rt.scope.Region;
 
 /**
- * Records of blocks that failed: the last exceptions that no code has taken, and the blocks that got nil because of one. It
- * does nothing for a block that does not fail.
+ * Records of blocks that failed, and of the blocks that got nil because of one. It does nothing for a block that does not
+ * fail.
  */
 public final class Failures {
-    /** How many exceptions are kept. */
-    public static final int KEPT = 16;
-
-    /** An exception that nobody caught: when, in milliseconds since 1970, and on which thread it was reported. */
-    public record Uncaught(Throwable thrown, long at, String thread) {}
-
     /** A failure as text. It does not hold the exception, which might hold the key of the map in which this is kept. */
     private record Told(String words, WeakReference<Throwable> thrown) {}
 
-    private static final ArrayDeque<Uncaught> LAST = new ArrayDeque<>(); // guarded by itself
     private static final Map<Channel, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
-    private static final Map<Frame, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Map<Block, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Throwable, String> BECAUSE = Collections.synchronizedMap(new WeakHashMap<>());
-    private static final Set<Throwable> UNCAUGHT =
-            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    private static final Set<Throwable> RETHROWN =
-            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     private static boolean any; // a hint: set before a failure closes the first port, read by takers of nil
 
     // A class that is first needed when the process can open no more files, or has no stack left, stays unusable.
@@ -44,7 +30,7 @@ public final class Failures {
         Failure.class,
         Failure.Reports.class,
         Told.class,
-        Uncaught.class,
+        Uncaught.Report.class,
         AsyncTrace.class,
         Trail.class,
         Trail.Told.class,
@@ -70,7 +56,7 @@ public final class Failures {
             any = true;
             FAILED.put(frame.port(), told);
             for (Waiter waiter : frame.port().waiters(true))
-                if (waiter.frame() != null) GIVEN_NIL.put(waiter.frame(), told);
+                if (waiter.block() != null) GIVEN_NIL.put(waiter.block(), told);
         } catch (Throwable ignored) {
             // No memory or no stack for a better report: the exception itself must go its way.
         }
@@ -129,43 +115,5 @@ public final class Failures {
     /** Returns a description of the failure that gave nil to the block that {@code thrown} ended, or null. */
     public static String because(Throwable thrown) {
         return BECAUSE.get(thrown);
-    }
-
-    /** Keeps an exception that goes to an uncaught-exception handler. */
-    public static void uncaught(Throwable thrown) {
-        UNCAUGHT.add(thrown);
-        synchronized (LAST) {
-            LAST.removeIf(u -> u.thrown == thrown); // the JVM may throw the same object often
-            if (LAST.size() == KEPT) LAST.removeFirst();
-            LAST.addLast(new Uncaught(
-                    thrown, System.currentTimeMillis(), Thread.currentThread().getName()));
-        }
-    }
-
-    /** Returns whether {@link #uncaught} has been called with {@code thrown}, which code may have taken since. */
-    public static boolean wasUncaught(Throwable thrown) {
-        return UNCAUGHT.contains(thrown);
-    }
-
-    /** Returns {@code thrown}, which ended a block or a thread and is about to be rethrown to code that takes its result. */
-    public static Throwable rethrown(Throwable thrown) {
-        synchronized (LAST) {
-            LAST.removeIf(u -> u.thrown == thrown);
-        }
-        World.rethrows(thrown);
-        if (Region.isInterruption(thrown)) RETHROWN.add(thrown);
-        return thrown;
-    }
-
-    /** Returns whether {@code thrown} is an interruption with which {@link #rethrown} has been called. */
-    public static boolean wasRethrown(Throwable thrown) {
-        return RETHROWN.contains(thrown);
-    }
-
-    /** Returns the last exceptions that no code has taken, oldest first. */
-    public static List<Uncaught> last() {
-        synchronized (LAST) {
-            return new ArrayList<>(LAST);
-        }
     }
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
+package skein.rt;
 
 import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import skein.rt.World;
-import skein.rt.schedule.Scheduler;
 
 /**
  * An exception that is kept until code reads it. If no code has read it when all its carriers are garbage, or when the JVM
@@ -15,7 +13,7 @@ import skein.rt.schedule.Scheduler;
  */
 public final class Failure implements Runnable {
     /** Loaded, with its cleaner's thread, when the first failure is kept. */
-    static final class Reports {
+    public static final class Reports {
         static final Cleaner CLEANER = Cleaner.create();
         private static final long LONGEST_REPORT_MS = 5000;
         static final Set<Failure> WITH_CARRIERS = ConcurrentHashMap.newKeySet();
@@ -98,8 +96,8 @@ public final class Failure implements Runnable {
     }
 
     private void report() {
-        if (!observed) Failures.uncaught(thrown); // first, so that code finds it in Failures.last() or in kept()
+        if (!observed) Uncaught.keep(thrown); // first, so that code finds it in Uncaught.last() or in kept()
         // The cleaner's thread may still run while the JVM ends. Only the thread that removes the failure reports it.
-        if (Reports.WITH_CARRIERS.remove(this) && !observed) Scheduler.tellHandler(thrown);
+        if (Reports.WITH_CARRIERS.remove(this) && !observed) Uncaught.tellHandler(thrown);
     }
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
-
-import skein.rt.Frame;
-import skein.rt.Hooks;
+package skein.rt.block;
 
 /**
  * Receives the events of frames. {@link Hooks#addProbe} installs one; without a probe an event costs one field read. The

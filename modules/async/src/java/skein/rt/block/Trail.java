@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
+package skein.rt.block;
 
 import java.lang.ref.WeakReference;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
+package skein.rt.block;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -11,8 +11,7 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CopyOnWriteArraySet;
 import skein.base.Internals;
-import skein.rt.Body;
-import skein.rt.Frame;
+import skein.rt.Block;
 import skein.rt.Result;
 import skein.rt.Runner;
 import skein.rt.Waiter;
@@ -51,7 +50,7 @@ final class AsyncTrace {
     private static final Set<String> MACHINERY = new CopyOnWriteArraySet<>(
             List.of("java.", "javax.", "jdk.", "sun.", "clojure.", "skein.rt.", "skein.impl."));
 
-    private static final Map<Frame, StackTraceElement[]> SPAWNERS = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Map<Block, StackTraceElement[]> SPAWNERS = Collections.synchronizedMap(new WeakHashMap<>());
 
     private final Throwable thrown;
     private final List<StackTraceElement> trace; // the new trace
@@ -168,7 +167,7 @@ final class AsyncTrace {
     }
 
     private static boolean startsInline(StackTraceElement e) {
-        return e.getMethodName().equals("async") && e.getClassName().equals("skein.rt.Frame");
+        return e.getMethodName().equals("async") && e.getClassName().equals("skein.rt.block.Frame");
     }
 
     /**
@@ -180,11 +179,11 @@ final class AsyncTrace {
         for (int steps = 0; steps < MAX_STEPS && logical < MAX_LOGICAL; steps++) {
             Waiter waiter = Result.firstWaiting(frame.port());
             if (waiter == null) return;
-            frame = waiter.frame();
-            if (frame == null) {
+            if (!(waiter.block() instanceof Frame next)) {
                 addThread(waiter);
                 return;
             }
+            frame = next;
             if (places.add(Sites.of(frame.body()).at(frame.state))) addPlace(waitingAt(frame));
         }
     }
@@ -255,7 +254,7 @@ final class AsyncTrace {
                         .map(StackWalker.StackFrame::toStackTraceElement)
                         .collect(java.util.stream.Collectors.toCollection(ArrayList::new)));
         Runner runner = Runner.current();
-        StackTraceElement[] further = runner == null || runner.frame() == null ? null : SPAWNERS.get(runner.frame());
+        StackTraceElement[] further = runner == null || runner.block == null ? null : SPAWNERS.get(runner.block);
         if (further != null) for (StackTraceElement e : further) if (elements.size() < MAX_OF_THREAD) elements.add(e);
         SPAWNERS.put(frame, elements.toArray(new StackTraceElement[0]));
     }

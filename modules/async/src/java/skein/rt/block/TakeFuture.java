@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.block;
 
 import clojure.lang.IFn;
 import clojure.lang.IPersistentVector;
@@ -10,6 +10,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import skein.rt.Channel;
+import skein.rt.Foreign;
+import skein.rt.Runner;
+import skein.rt.Waiter;
 import skein.rt.schedule.Scheduler;
 
 /**
@@ -32,12 +36,12 @@ public final class TakeFuture extends CompletableFuture<Object> {
         }
 
         @Override
-        boolean claim() {
+        protected boolean claim() {
             return claimed.compareAndSet(false, true);
         }
 
         @Override
-        boolean active() {
+        protected boolean active() {
             return !claimed.get();
         }
 
@@ -54,7 +58,7 @@ public final class TakeFuture extends CompletableFuture<Object> {
         }
 
         @Override
-        void complete(Object result, Runner runner) {
+        protected void complete(Object result, Runner runner) {
             Scheduler.submit(Callback.task(() -> settle(result)));
         }
     }

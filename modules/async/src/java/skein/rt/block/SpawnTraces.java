@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
-
-import skein.rt.Frame;
+package skein.rt.block;
 
 /** Records for every block the code that spawned it, for its stack trace if it fails. Costs one or two microseconds. */
 public final class SpawnTraces implements Probe {

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.block;
 
 import clojure.lang.Var;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
+import skein.rt.Alts;
+import skein.rt.Block;
+import skein.rt.Cancellable;
+import skein.rt.Channel;
+import skein.rt.ChannelFactory;
+import skein.rt.Failure;
+import skein.rt.Foreign;
+import skein.rt.Region;
+import skein.rt.Result;
+import skein.rt.Runner;
+import skein.rt.Uncaught;
+import skein.rt.World;
 import skein.rt.schedule.Scheduler;
-import skein.rt.scope.Cancellable;
-import skein.rt.scope.Region;
-import skein.rt.watch.Failure;
-import skein.rt.watch.Failures;
-import skein.rt.watch.Note;
 
 /**
  * One running go block: its state, the locals that live across a park, and the operation that it waits for. It is itself
  * the waiter in a channel's queue, so parking allocates nothing.
  */
-public final class Frame extends Waiter implements Runnable {
+public final class Frame extends Block {
     /*
      * States, seen from outside. Only its owner uses a frame. The owner is the thread that runs it, the channel
      * (or choice) in which it waits, or the run queue that contains it. Ownership passes under a lock, so the
@@ -30,6 +37,10 @@ public final class Frame extends Waiter implements Runnable {
      *   F2  A frame is in at most one run queue or channel at a time, or in one choice's channels.
      *   F3  The thread bindings of the frame are installed whenever its body runs.
      */
+
+    static {
+        Failures.load();
+    }
 
     /** The value that a body returns when its frame waits. */
     public static final Object PARKED = new Object();
@@ -55,8 +66,6 @@ public final class Frame extends Waiter implements Runnable {
     private Runner runner; // the runner that runs it, while it runs
     private boolean movesBindings; // a step may end with other bindings on its thread than it began with
     private boolean carriesFailure; // an async block, or see keepFailure: the port holds the exception
-    private Object context; // the context that Hooks keeps with the block, or null
-    private Cancellable cancellable; // null unless the block can be cancelled; changed only while it runs
 
     public Frame(Body body) {
         this.body = body;
@@ -151,7 +160,8 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     /** Runs the block on {@code r} from its current state to its next park or its end. */
-    void resume(Runner r) {
+    @Override
+    public void resume(Runner r) {
         Object b = bindings;
         if (r.installed != b) Var.resetThreadBindingFrame(b);
         r.installed = movesBindings ? null : b;
@@ -160,13 +170,13 @@ public final class Frame extends Waiter implements Runnable {
 
     private void runOn(Runner r) {
         runner = r;
-        Frame outer = r.frame;
-        r.frame = this;
+        Block outer = r.block;
+        r.block = this;
         try {
             if (cancellable == null) runStep(r);
             else runCancellable(r);
         } finally {
-            r.frame = outer;
+            r.block = outer;
         }
     }
 
@@ -202,7 +212,7 @@ public final class Frame extends Waiter implements Runnable {
     /** Does the deferred operation. Returns whether the block continues. */
     private boolean performs(World.Member member) {
         try {
-            return member.perform();
+            return perform(member);
         } catch (Throwable t) { // as in runBody
             int handler = body.handler(state);
             if (handler < 0) {
@@ -213,6 +223,15 @@ public final class Frame extends Waiter implements Runnable {
             state = handler;
             return true;
         }
+    }
+
+    private boolean perform(World.Member member) {
+        Object v = member.undefer();
+        return switch (member.operation()) {
+            case World.TAKE -> takeNow(member.port());
+            case World.PUT -> putNow(member.port(), v);
+            default -> altsNow(member.port(), v);
+        };
     }
 
     private void runBody(Runner r) {
@@ -251,13 +270,13 @@ public final class Frame extends Waiter implements Runnable {
         Throwable cause = cancellable == null ? thrown : cancellable.cause(thrown);
         Failure why = carriesFailure ? Failure.of(port, cause) : Failure.told(thrown);
         boolean tell = !carriesFailure && !World.told(thrown);
-        if (tell) Failures.uncaught(thrown);
+        if (tell) Uncaught.keep(thrown);
         Hooks hooks = Hooks.installed;
         if (hooks != null) hooks.failed(this, thrown);
         boolean scopeThrows = cancellable != null && cancellable.failed(thrown);
         port.closeFor(why);
         Result.ended(port, null, thrown); // before the handler, which may take long
-        if (tell) Scheduler.tellHandler(thrown);
+        if (tell) Uncaught.tellHandler(thrown);
         if (forCaller) runner.interrupted = true;
         if (forCaller || scopeThrows) port.thrown(); // marks it as observed
         if (cancellable != null) {
@@ -267,10 +286,10 @@ public final class Frame extends Waiter implements Runnable {
 
     /** Lets the port hold the exception that ends the block, as the port of an async block does. Called by the block. */
     public static void keepFailure() {
-        Runner.current().frame.carriesFailure = true;
+        ((Frame) Runner.current().block).carriesFailure = true;
     }
 
-    /** Throws where the frame waits. The caller has withdrawn the operation, and therefore owns the frame. */
+    @Override
     public void throwAtPark(Throwable thrown) {
         int handler = body.handler(state);
         if (handler < 0) {
@@ -282,11 +301,21 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     @Override
-    void complete(Object result, Runner r) {
+    protected void complete(Object result, Runner r) {
         value = result;
         if (r == null) r = Runner.current();
-        if (r == null) Scheduler.submit(this);
+        if (r == null) submit();
         else r.ready(this);
+    }
+
+    @Override
+    public void submit() {
+        Scheduler.submit(this);
+    }
+
+    @Override
+    public void handedOff(Thread thread) {
+        Hooks.handedOff(this, thread);
     }
 
     /** Returns the value of the last parking operation, or the exception in a handler, and clears it. */
@@ -313,7 +342,7 @@ public final class Frame extends Waiter implements Runnable {
     }
 
     private boolean defers(int op, Object port, Object operand) {
-        return World.defers(this, runner.depth == 0, op, port, operand);
+        return context instanceof World.Member m && m.defers(runner.depth == 0, op, port, operand);
     }
 
     /** Takes from {@code source}. Returns true if {@link #takeValue} has the value, false if the frame waits. */
@@ -322,7 +351,7 @@ public final class Frame extends Waiter implements Runnable {
         return takeNow(source);
     }
 
-    boolean takeNow(Object source) {
+    private boolean takeNow(Object source) {
         Object v = cancellable != null
                 ? Wait.take(source, this, runner)
                 : source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
@@ -341,7 +370,7 @@ public final class Frame extends Waiter implements Runnable {
         return putNow(target, v);
     }
 
-    boolean putNow(Object target, Object v) {
+    private boolean putNow(Object target, Object v) {
         Object accepted = cancellable != null
                 ? Wait.put(target, v, this, runner)
                 : target instanceof Channel channel ? channel.put(v, this, runner) : Foreign.put(target, v, this);
@@ -362,18 +391,13 @@ public final class Frame extends Waiter implements Runnable {
         return altsNow(ports, options);
     }
 
-    boolean altsNow(Object ports, Object options) {
+    private boolean altsNow(Object ports, Object options) {
         Object chosen = cancellable != null
                 ? Wait.alts(ports, options, this, runner)
                 : Alts.choose(ports, options, this, runner);
         if (chosen == null) return false;
         value = chosen;
         return true;
-    }
-
-    /** Returns the block's context: a simulation's member, an inspector's note, a conveyor's captured value, or null. */
-    Object context() {
-        return context;
     }
 
     void context(Object kept) {
@@ -388,16 +412,16 @@ public final class Frame extends Waiter implements Runnable {
     /** Returns whether a thread runs the block's code now, and not that of another block started on its stack. */
     public boolean isRunning() {
         Runner r = runner;
-        return r != null && r.frame == this;
+        return r != null && r.block == this;
     }
 
     /** Returns the thread that runs the block's code now, see {@link #isRunning}, or null. */
     public Thread thread() {
         Runner r = runner;
-        return r != null && r.frame == this ? r.thread() : null;
+        return r != null && r.block == this ? r.thread() : null;
     }
 
-    /** Returns the block's result port. */
+    @Override
     public Channel port() {
         return port;
     }
@@ -407,23 +431,8 @@ public final class Frame extends Waiter implements Runnable {
         return body;
     }
 
-    /** Returns the block's cancellable, or null if the block can't be cancelled. */
-    public Cancellable cancellable() {
-        return cancellable;
-    }
-
-    /** Sets the block's cancellable, or null if it can't be cancelled. Called on the thread that runs the block. */
-    public void cancellable(Cancellable c) {
-        cancellable = c;
-    }
-
     @Override
     public void withdrawal(BooleanSupplier withdraw) {
         if (cancellable != null) cancellable.parks(withdraw);
-    }
-
-    @Override
-    public Frame frame() {
-        return this;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.block;
 
 /** The code of one go block as the go compiler emits it: one instance serves many frames. */
 public interface Body {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.block;
 
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import skein.rt.Alts;
+import skein.rt.Channel;
+import skein.rt.Runner;
+import skein.rt.Waiter;
+import skein.rt.World;
 import skein.rt.schedule.Scheduler;
 import skein.rt.schedule.Spins;
-import skein.rt.watch.Inspector;
 
 /**
  * A thread that blocks in {@code <!!}, {@code >!!} or {@code alts!!}.
@@ -20,7 +24,7 @@ import skein.rt.watch.Inspector;
  * <p>While it spins, the thread returns its own stack when another thread requests it. The JVM reads the stack of a parked
  * thread in a few microseconds, but takes many times as long to stop a running one.
  */
-final class ThreadWaiter extends Waiter {
+public final class ThreadWaiter extends Waiter {
     /** How long a platform thread spins for the result before it parks: less than a wake-up costs. */
     private static final long SPIN_NANOS = 25_000;
 
@@ -33,8 +37,37 @@ final class ThreadWaiter extends Waiter {
     private volatile boolean asked; // volatile: requests the stack of the spinning thread
     private volatile StackTraceElement[] stack; // volatile: publishes the stack to the thread that requested it
 
+    private ThreadWaiter() {}
+
+    /** Blocks the thread until {@code channel} has a value. Returns it, or nil when the channel is closed and empty. */
+    public static Object take(Channel channel) throws InterruptedException {
+        Runner runner = Runner.current();
+        Object v = channel.take(null, runner);
+        if (v != Channel.NONE) return v;
+        ThreadWaiter waiter = new ThreadWaiter();
+        v = channel.take(waiter, runner);
+        return v == Channel.NONE ? waiter.await(() -> channel.withdraw(waiter), channel) : v;
+    }
+
+    /** Blocks the thread until {@code channel} accepts the value. Returns true, or false when the channel is closed. */
+    public static Object put(Channel channel, Object value) throws InterruptedException {
+        Runner runner = Runner.current();
+        Object accepted = channel.put(value, null, runner);
+        if (accepted != Channel.NONE) return accepted;
+        ThreadWaiter waiter = new ThreadWaiter();
+        accepted = channel.put(value, waiter, runner);
+        return accepted == Channel.NONE ? waiter.await(() -> channel.withdraw(waiter), channel) : accepted;
+    }
+
+    /** Does one of several operations, see {@link Alts#choose}, and blocks the thread until one is done. Returns {@code [value port]}. */
+    public static Object alts(Object ports, Object options) throws InterruptedException {
+        ThreadWaiter waiter = new ThreadWaiter();
+        Object chosen = Alts.choose(ports, options, waiter, Runner.current());
+        return chosen == null ? waiter.await(waiter.withdrawal, ports) : chosen;
+    }
+
     @Override
-    void complete(Object result, Runner runner) {
+    protected void complete(Object result, Runner runner) {
         value = result;
         done = true;
         LockSupport.unpark(thread);
@@ -46,14 +79,14 @@ final class ThreadWaiter extends Waiter {
      * @param withdraw withdraws an interrupted wait; returns whether it could
      * @param port the port that it waits for, or several in a vector
      */
-    Object await(BooleanSupplier withdraw, Object port) throws InterruptedException {
+    private Object await(BooleanSupplier withdraw, Object port) throws InterruptedException {
         if (!thread.isVirtual() && !World.awaits(() -> done)) spinIfItPays();
         if (!done) {
             Runner.beforeBlocking();
             Inspector inspector = Hooks.inspectorOfThreads();
             if (inspector != null) inspector.waits(this, port);
             try {
-                block(withdraw);
+                park(withdraw);
             } finally {
                 if (inspector != null) inspector.goesOn(this);
             }
@@ -61,7 +94,7 @@ final class ThreadWaiter extends Waiter {
         return value;
     }
 
-    private void block(BooleanSupplier withdraw) throws InterruptedException {
+    private void park(BooleanSupplier withdraw) throws InterruptedException {
         boolean interrupted = false;
         while (!done) {
             if (Thread.interrupted()) {
@@ -113,11 +146,6 @@ final class ThreadWaiter extends Waiter {
     @Override
     public Thread thread() {
         return thread;
-    }
-
-    /** Waits for the result of an alts. */
-    Object await(Object ports) throws InterruptedException {
-        return await(withdrawal, ports);
     }
 
     @Override

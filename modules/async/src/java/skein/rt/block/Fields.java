@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt;
+package skein.rt.block;
 
 import clojure.lang.RT;
 import java.lang.reflect.Field;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
-
-import skein.rt.Hooks;
+package skein.rt.block;
 
 /**
  * Carries a thread's context (logging context, tracing span, any ThreadLocal) along with the blocks that it

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.watch;
+package skein.rt.block;
 
 import skein.rt.Channel;
-import skein.rt.Frame;
-import skein.rt.Hooks;
 import skein.rt.Waiter;
 
 /**
