@@ -3,6 +3,7 @@ package skein.rt;
 
 import java.util.List;
 import java.util.Objects;
+import skein.rt.HandlerWaiter.Meeting;
 
 /**
  * Moves values from puts to takes, in order, with or without a buffer between them. An operation that waits is a
@@ -83,17 +84,19 @@ public class Channel extends Lock {
     public final Object take(Waiter waiter, Runner runner) {
         lock();
         Buffer b = buffer;
-        if (b != null && hasValue(b)) return takeBuffered(b, runner);
+        if (b != null && hasValue(b)) return goesAhead(waiter) ? takeBuffered(b, runner) : NONE;
         for (Waiter putter; (putter = putters) != null; ) {
+            Meeting meeting = meet(waiter, putter);
+            if (meeting == Meeting.I_AM_INACTIVE) return NONE;
             removePutter(putter);
-            if (putter.claim()) {
+            if (meeting == Meeting.BOTH) {
                 Object v = putter.value;
                 unlock();
                 putter.complete(Boolean.TRUE, runner);
                 return v;
             }
         }
-        if (isClosed()) return takeLast(b, runner);
+        if (isClosed()) return goesAhead(waiter) ? takeLast(b, runner) : NONE;
         try {
             if (waiter != null) addTaker(waiter);
         } finally {
@@ -110,6 +113,28 @@ public class Channel extends Lock {
         }
         unlock();
         return null;
+    }
+
+    /**
+     * Claims {@code other}, and together with it {@code mine} if that may lose to others: only a foreign handler can. Releases the
+     * lock if {@code mine} is not active, or throws.
+     */
+    private Meeting meet(Waiter mine, Waiter other) {
+        if (!(mine instanceof HandlerWaiter handler)) return other.claim() ? Meeting.BOTH : Meeting.OTHER_IS_INACTIVE;
+        Meeting meeting = Meeting.I_AM_INACTIVE;
+        try {
+            meeting = handler.meet(other);
+        } finally {
+            if (meeting == Meeting.I_AM_INACTIVE) unlock();
+        }
+        return meeting;
+    }
+
+    /** Returns whether an operation that meets no other is done. Otherwise, a foreign handler is not active, and the lock is released. */
+    private boolean goesAhead(Waiter mine) {
+        if (!(mine instanceof HandlerWaiter handler) || handler.claim()) return true;
+        unlock();
+        return false;
     }
 
     /** Returns whether a value is buffered. A custom buffer may throw, and then the lock is released. */
@@ -141,7 +166,7 @@ public class Channel extends Lock {
         } finally {
             unlock();
         }
-        if (completed != null) Ring.completeAll(completed, runner);
+        if (completed != null) Waiter.completeAll(completed, runner);
         return v;
     }
 
@@ -153,8 +178,8 @@ public class Channel extends Lock {
             removePutter(putter);
             if (!putter.claim()) continue;
             Object v = putter.value;
-            completed = Ring.append(completed, putter, Boolean.TRUE);
-            if (add(b, v)) return Ring.appendAll(abort(), completed);
+            completed = Waiter.append(completed, putter, Boolean.TRUE);
+            if (add(b, v)) return Waiter.appendAll(abort(), completed);
         }
         if (isClosed() && putters == null) finish(b);
         return completed;
@@ -173,21 +198,23 @@ public class Channel extends Lock {
         if (value == null) throw NilPut.refused();
         lock();
         if (isClosed()) {
-            unlock();
+            if (goesAhead(waiter)) unlock();
             return Boolean.FALSE;
         }
         Buffer b = bufferForPut();
         if (takers != null && (b == null || handsOver(b))) {
             for (Waiter taker; (taker = takers) != null; ) {
+                Meeting meeting = meet(waiter, taker);
+                if (meeting == Meeting.I_AM_INACTIVE) return NONE;
                 removeTaker(taker);
-                if (taker.claim()) {
+                if (meeting == Meeting.BOTH) {
                     unlock();
                     taker.complete(value, runner);
                     return Boolean.TRUE;
                 }
             }
         }
-        if (b != null && hasRoom(b)) return putBuffered(b, value, runner);
+        if (b != null && hasRoom(b)) return goesAhead(waiter) ? putBuffered(b, value, runner) : NONE;
         try {
             if (waiter != null) addPutter(waiter, value);
         } finally {
@@ -201,11 +228,11 @@ public class Channel extends Lock {
         try {
             boolean last = add(b, value);
             if (takers != null) completed = serveTakers(b);
-            if (last) completed = Ring.appendAll(abort(), completed);
+            if (last) completed = Waiter.appendAll(abort(), completed);
         } finally {
             unlock();
         }
-        if (completed != null) Ring.completeAll(completed, runner);
+        if (completed != null) Waiter.completeAll(completed, runner);
         return Boolean.TRUE;
     }
 
@@ -215,7 +242,7 @@ public class Channel extends Lock {
         while (takers != null && b.count() > 0) {
             Waiter taker = takers;
             removeTaker(taker);
-            if (taker.claim()) completed = Ring.append(completed, taker, b.remove());
+            if (taker.claim()) completed = Waiter.append(completed, taker, b.remove());
         }
         return completed;
     }
@@ -250,7 +277,7 @@ public class Channel extends Lock {
         } finally {
             unlock();
         }
-        if (completed != null) Ring.completeAll(completed, runner);
+        if (completed != null) Waiter.completeAll(completed, runner);
     }
 
     /** Closes a channel that may be closed already: {@code why} replaces the reason of an earlier close. */
@@ -269,7 +296,7 @@ public class Channel extends Lock {
         for (Waiter taker; (taker = takers) != null; ) {
             removeTaker(taker);
             if (taker.claim())
-                completed = Ring.append(completed, taker, b != null && b.count() > 0 ? b.remove() : null);
+                completed = Waiter.append(completed, taker, b != null && b.count() > 0 ? b.remove() : null);
         }
         try {
             if (b != null) b.close();
@@ -284,9 +311,9 @@ public class Channel extends Lock {
         Waiter completed = null;
         for (Waiter putter; (putter = putters) != null; ) {
             removePutter(putter);
-            if (putter.claim()) completed = Ring.append(completed, putter, Boolean.TRUE);
+            if (putter.claim()) completed = Waiter.append(completed, putter, Boolean.TRUE);
         }
-        return Ring.appendAll(completed, closeLocked(CLOSED));
+        return Waiter.appendAll(completed, closeLocked(CLOSED));
     }
 
     /** Returns whether the channel has been closed. It may still hold values. */
@@ -373,47 +400,10 @@ public class Channel extends Lock {
     /** Returns the waiter through which {@code block} waits here, or null. */
     final Waiter armOf(Block block) {
         lock();
-        Waiter arm = Ring.of(block, takers);
-        if (arm == null) arm = Ring.of(block, putters);
+        Waiter arm = Waiter.of(block, takers);
+        if (arm == null) arm = Waiter.of(block, putters);
         unlock();
         return arm;
-    }
-
-    /** Queues {@code waiter}, to put {@code value} or, if null, to take. Returns false if it need not wait or is not active. */
-    public final boolean enlist(Waiter waiter, Object value) {
-        lock();
-        try {
-            if (!waiter.active() || (value == null ? readyToTake() : readyToPut())) return false;
-            if (value == null) addTaker(waiter);
-            else addPutter(waiter, value);
-            return true;
-        } finally {
-            unlock();
-        }
-    }
-
-    /** Takes a value that is ready, under the lock, and releases the lock. */
-    final Object takeLocked(Runner runner) {
-        Buffer b = buffer;
-        return b != null && b.count() > 0 ? takeBuffered(b, runner) : takeLast(b, runner);
-    }
-
-    /** Puts into a buffer with room or on a closed channel, under the lock, and releases the lock. */
-    final Object putLocked(Object value, Runner runner) {
-        if (!isClosed()) return putBuffered(bufferForPut(), value, runner);
-        unlock();
-        return Boolean.FALSE;
-    }
-
-    /** Returns whether the buffer holds a value. Called under the lock, like the next two. */
-    final boolean hasBuffered() {
-        return buffer != null && buffer.count() > 0;
-    }
-
-    /** Returns whether a put goes to a waiting take rather than into the buffer. */
-    final boolean meetsDirectly() {
-        Buffer b = bufferForPut();
-        return !isClosed() && (b == null || handsOver(b));
     }
 
     final Waiter firstTaker() {
@@ -427,14 +417,14 @@ public class Channel extends Lock {
 
     /** Returns whether a take would be done at once. Called under the lock. */
     final boolean readyToTake() {
-        return isClosed() || buffer != null && buffer.count() > 0 || Ring.anyActive(putters);
+        return isClosed() || buffer != null && buffer.count() > 0 || Waiter.anyActive(putters);
     }
 
     /** Returns whether a put would be done at once. Called under the lock. */
     final boolean readyToPut() {
         if (isClosed()) return true;
         Buffer b = bufferForPut();
-        return b == null ? Ring.anyActive(takers) : !b.full();
+        return b == null ? Waiter.anyActive(takers) : !b.full();
     }
 
     final void addTaker(Waiter waiter) {
@@ -442,8 +432,9 @@ public class Channel extends Lock {
             throw new AssertionError("Assert failed: No more than " + MAX_WAITING
                     + " pending takes are allowed on a single channel.\n(< (.size takes) impl/MAX-QUEUE-SIZE)");
         }
+        if (!waiter.queues()) return;
         waiter.waits = Waiter.TO_TAKE;
-        takers = Ring.link(takers, waiter);
+        takers = Waiter.link(takers, waiter);
         waiting++;
     }
 
@@ -453,9 +444,10 @@ public class Channel extends Lock {
                     + " pending puts are allowed on a single channel."
                     + " Consider using a windowed buffer.\n(< (.size puts) impl/MAX-QUEUE-SIZE)");
         }
+        if (!waiter.queues()) return;
         waiter.value = value;
         waiter.waits = Waiter.TO_PUT;
-        putters = Ring.link(putters, waiter);
+        putters = Waiter.link(putters, waiter);
         waiting++;
         if (role != null && role.putWaits != null) tellThatPutWaits();
     }
@@ -477,13 +469,13 @@ public class Channel extends Lock {
 
     private void removeTaker(Waiter waiter) {
         waiter.waits = Waiter.NOWHERE;
-        takers = Ring.unlink(takers, waiter);
+        takers = Waiter.unlink(takers, waiter);
         waiting--;
     }
 
     private void removePutter(Waiter waiter) {
         waiter.waits = Waiter.NOWHERE;
-        putters = Ring.unlink(putters, waiter);
+        putters = Waiter.unlink(putters, waiter);
         waiting--;
     }
 
@@ -491,9 +483,9 @@ public class Channel extends Lock {
     private boolean overfull(boolean ofTakers) {
         if (isUnlimited() && Integer.bitCount(waiting) != 1) return false;
         // Arms that lost, and that the winner has not withdrawn yet, don't count.
-        for (Waiter lost : Ring.waiters(takers, false)) removeTaker(lost);
-        for (Waiter lost : Ring.waiters(putters, false)) removePutter(lost);
-        return !isUnlimited() && Ring.count(ofTakers ? takers : putters) >= MAX_WAITING;
+        for (Waiter lost : Waiter.waiters(takers, false)) removeTaker(lost);
+        for (Waiter lost : Waiter.waiters(putters, false)) removePutter(lost);
+        return !isUnlimited() && Waiter.count(ofTakers ? takers : putters) >= MAX_WAITING;
     }
 
     /** Returns the buffer, or null. Without the lock, what it holds is only a hint. */
@@ -515,7 +507,7 @@ public class Channel extends Lock {
     public final List<Waiter> waiters(boolean takes) {
         lock();
         try {
-            return Ring.waiters(takes ? takers : putters, true);
+            return Waiter.waiters(takes ? takers : putters, true);
         } finally {
             unlock();
         }

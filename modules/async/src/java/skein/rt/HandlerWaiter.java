@@ -28,7 +28,7 @@ public final class HandlerWaiter extends Waiter {
     }
 
     /** How two operations met. */
-    private enum Meeting {
+    enum Meeting {
         BOTH,
         I_AM_INACTIVE,
         OTHER_IS_INACTIVE
@@ -43,64 +43,16 @@ public final class HandlerWaiter extends Waiter {
 
     /** Takes for {@code handle}. Returns the value, or {@link Channel#NONE} if it waits or is not active. */
     public static Object take(Channel channel, Handle handle) {
-        HandlerWaiter self = new HandlerWaiter(handle);
-        channel.lock();
-        boolean locked = true;
-        try {
-            for (Waiter putter; !channel.hasBuffered() && (putter = channel.firstPutter()) != null; ) {
-                Meeting meeting = self.meet(putter);
-                if (meeting == Meeting.I_AM_INACTIVE) return Channel.NONE;
-                channel.withdrawLocked(putter);
-                if (meeting == Meeting.OTHER_IS_INACTIVE) continue;
-                Object v = putter.value;
-                channel.unlock();
-                locked = false;
-                putter.complete(Boolean.TRUE, null);
-                return v;
-            }
-            if (!channel.readyToTake()) {
-                if (handle.blockable() && handle.active()) channel.addTaker(self);
-                return Channel.NONE;
-            }
-            if (!self.claim()) return Channel.NONE;
-            locked = false; // take releases the lock that it is called with
-            return channel.takeLocked(null);
-        } finally {
-            if (locked) channel.unlock();
-        }
+        return channel.take(new HandlerWaiter(handle), null);
     }
 
     /** Puts for {@code handle}. Returns true, false, or {@link Channel#NONE} if it waits or is not active. */
     public static Object put(Channel channel, Object value, Handle handle) {
-        if (value == null) throw NilPut.refused();
-        HandlerWaiter self = new HandlerWaiter(handle);
-        channel.lock();
-        boolean locked = true;
-        try {
-            for (Waiter taker; channel.meetsDirectly() && (taker = channel.firstTaker()) != null; ) {
-                Meeting meeting = self.meet(taker);
-                if (meeting == Meeting.I_AM_INACTIVE) return Channel.NONE;
-                channel.withdrawLocked(taker);
-                if (meeting == Meeting.OTHER_IS_INACTIVE) continue;
-                channel.unlock();
-                locked = false;
-                taker.complete(value, null);
-                return Boolean.TRUE;
-            }
-            if (!channel.readyToPut()) {
-                if (handle.blockable() && handle.active()) channel.addPutter(self, value);
-                return Channel.NONE;
-            }
-            if (!self.claim()) return channel.isClosed() ? Boolean.FALSE : Channel.NONE;
-            locked = false; // put releases the lock that it is called with
-            return channel.putLocked(value, null);
-        } finally {
-            if (locked) channel.unlock();
-        }
+        return channel.put(value, new HandlerWaiter(handle), null);
     }
 
     /** Claims this and {@code other} together, or neither. */
-    private Meeting meet(Waiter other) {
+    Meeting meet(Waiter other) {
         if (!(other instanceof HandlerWaiter second)) return meetOwn(other);
         HandlerWaiter first = this;
         if (second.handle.lockId() < handle.lockId()) {
@@ -147,6 +99,11 @@ public final class HandlerWaiter extends Waiter {
         } finally {
             handle.unlock();
         }
+    }
+
+    @Override
+    protected boolean queues() {
+        return handle.blockable() && handle.active();
     }
 
     @Override

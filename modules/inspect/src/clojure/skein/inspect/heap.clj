@@ -50,8 +50,8 @@
   "Returns the frame, thread or callback of a waiter."
   ^long [^HeapFile h ^long w]
   (case (.className h w)
-    "skein.rt.Choice$Arm" (recur h (.field h (.field h w "choice") "owner"))
-    ("skein.rt.block.Wait" "skein.rt.block.Wait$ForeignWait") (recur h (.field h w "owner"))
+    "skein.rt.Alts$Choice$Arm" (recur h (.field h (.field h w "choice") "owner"))
+    ("skein.rt.block.Frame$Wait" "skein.rt.block.Frame$ForeignWait") (recur h (.field h w "owner"))
     w))
 
 (defn- channels-of

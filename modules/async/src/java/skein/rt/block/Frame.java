@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt.block;
 
+import clojure.lang.PersistentArrayMap;
+import clojure.lang.RT;
+import clojure.lang.Tuple;
 import clojure.lang.Var;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
@@ -10,11 +13,12 @@ import skein.rt.Cancellable;
 import skein.rt.Channel;
 import skein.rt.ChannelFactory;
 import skein.rt.Failure;
-import skein.rt.Foreign;
+import skein.rt.NilPut;
 import skein.rt.Region;
 import skein.rt.Result;
 import skein.rt.Runner;
 import skein.rt.Uncaught;
+import skein.rt.Waiter;
 import skein.rt.World;
 import skein.rt.schedule.Scheduler;
 
@@ -352,9 +356,10 @@ public final class Frame extends Block {
     }
 
     private boolean takeNow(Object source) {
-        Object v = cancellable != null
-                ? Wait.take(source, this, runner)
-                : source instanceof Channel channel ? channel.take(this, runner) : Foreign.take(source, this);
+        Object v;
+        if (!(source instanceof Channel channel)) v = foreign(source);
+        else if (cancellable == null) v = channel.take(this, runner);
+        else v = takeIn(channel);
         if (v == Channel.NONE) return false;
         if (v == null) {
             Failures.tookNil(this, source);
@@ -371,13 +376,101 @@ public final class Frame extends Block {
     }
 
     private boolean putNow(Object target, Object v) {
-        Object accepted = cancellable != null
-                ? Wait.put(target, v, this, runner)
-                : target instanceof Channel channel ? channel.put(v, this, runner) : Foreign.put(target, v, this);
+        if (v == null) throw NilPut.refused();
+        Object accepted;
+        if (!(target instanceof Channel channel)) accepted = foreign(Tuple.create(target, v));
+        else if (cancellable == null) accepted = channel.put(v, this, runner);
+        else accepted = putIn(channel, v);
         if (accepted == Channel.NONE) return false;
         if (accepted == Boolean.FALSE) refused();
         value = accepted;
         return true;
+    }
+
+    // A block that can be cancelled waits in a channel by a Wait, which either is completed or withdrawn, whichever
+    // comes
+    // first. It makes a new one each time, so that a canceller that comes late does not withdraw the next operation.
+
+    private Object takeIn(Channel channel) {
+        cancellable.check();
+        Object v = channel.take(null, runner);
+        return v != Channel.NONE ? v : channel.take(new Wait(this, channel), runner);
+    }
+
+    private Object putIn(Channel channel, Object v) {
+        cancellable.check();
+        Object accepted = channel.put(v, null, runner);
+        return accepted != Channel.NONE ? accepted : channel.put(v, new Wait(this, channel), runner);
+    }
+
+    /** Does one operation on a port of another kind, as an alts of one operation, which can be withdrawn. */
+    private Object foreign(Object operation) {
+        if (cancellable != null) cancellable.check();
+        Object chosen = Alts.choose(Tuple.create(operation), PersistentArrayMap.EMPTY, new ForeignWait(this), runner);
+        return chosen == null ? Channel.NONE : RT.nth(chosen, 0);
+    }
+
+    /** One take or put of a block that can be cancelled. */
+    private static final class Wait extends Waiter implements BooleanSupplier {
+        private final Frame owner;
+        private final Channel channel;
+
+        Wait(Frame owner, Channel channel) {
+            this.owner = owner;
+            this.channel = channel;
+        }
+
+        /** A canceller that sees the wait finds it queued as soon as it gets the channel's lock. */
+        @Override
+        protected boolean queues() {
+            owner.cancellable.parks(this);
+            return true;
+        }
+
+        @Override
+        protected void complete(Object result, Runner runner) {
+            owner.complete(result, runner);
+        }
+
+        /** Withdraws the operation. Returns false if it has happened, or is about to. */
+        @Override
+        public boolean getAsBoolean() {
+            return channel.withdraw(this);
+        }
+
+        @Override
+        public Block block() {
+            return owner;
+        }
+    }
+
+    /** Waits for {@code [value port]} and gives the block the value. */
+    private static final class ForeignWait extends Waiter {
+        private final Frame owner;
+
+        ForeignWait(Frame owner) {
+            this.owner = owner;
+        }
+
+        @Override
+        protected void complete(Object result, Runner runner) {
+            owner.complete(RT.nth(result, 0), runner);
+        }
+
+        @Override
+        public void withdrawal(BooleanSupplier withdraw) {
+            owner.withdrawal(withdraw);
+        }
+
+        @Override
+        public void proceeds() {
+            owner.proceeds();
+        }
+
+        @Override
+        public Block block() {
+            return owner;
+        }
     }
 
     /** Tells the inspector that the channel was closed. */
@@ -392,9 +485,8 @@ public final class Frame extends Block {
     }
 
     private boolean altsNow(Object ports, Object options) {
-        Object chosen = cancellable != null
-                ? Wait.alts(ports, options, this, runner)
-                : Alts.choose(ports, options, this, runner);
+        if (cancellable != null) cancellable.check();
+        Object chosen = Alts.choose(ports, options, this, runner);
         if (chosen == null) return false;
         value = chosen;
         return true;
@@ -434,5 +526,10 @@ public final class Frame extends Block {
     @Override
     public void withdrawal(BooleanSupplier withdraw) {
         if (cancellable != null) cancellable.parks(withdraw);
+    }
+
+    @Override
+    public void proceeds() {
+        if (cancellable != null) cancellable.unparks();
     }
 }

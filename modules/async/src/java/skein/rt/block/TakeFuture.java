@@ -7,7 +7,6 @@ import clojure.lang.PersistentArrayMap;
 import clojure.lang.Tuple;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import skein.rt.Channel;
@@ -26,7 +25,6 @@ import skein.rt.schedule.Scheduler;
 public final class TakeFuture extends CompletableFuture<Object> {
     /** The take. The thread that claims it decides how the future ends. */
     private final class Take extends Waiter {
-        private final AtomicBoolean claimed = new AtomicBoolean();
         private final boolean foreign;
         private volatile BooleanSupplier
                 withdrawal; // from a port of another kind; set before the take can happen there
@@ -36,25 +34,13 @@ public final class TakeFuture extends CompletableFuture<Object> {
         }
 
         @Override
-        protected boolean claim() {
-            return claimed.compareAndSet(false, true);
-        }
-
-        @Override
-        protected boolean active() {
-            return !claimed.get();
-        }
-
-        @Override
         public void withdrawal(BooleanSupplier withdraw) {
             withdrawal = withdraw;
         }
 
         boolean withdraw() {
             if (foreign) return withdrawal != null && withdrawal.getAsBoolean();
-            if (!claim()) return false;
-            ((Channel) port).withdraw(this);
-            return true;
+            return ((Channel) port).withdraw(this);
         }
 
         @Override
