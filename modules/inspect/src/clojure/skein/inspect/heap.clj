@@ -23,6 +23,7 @@
    (java.nio.file.attribute FileAttribute)
    (java.util Map)
    (skein.inspect.heap HeapFile Reach)
+   (skein.rt HeapNames)
    (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
@@ -40,18 +41,19 @@
   (if (zero? first-one)
     []
     (loop [w first-one, found (transient [])]
-      (let [after (.field h w "next")]
+      (let [after (.field h w HeapNames/WAITER_NEXT)]
         (cond
-          (not (and (= side (.field h w "waits")) (= w (.field h after "prev")) (< (count found) (long max-ring)))) []
+          (not (and (= side (.field h w HeapNames/WAITER_WAITS)) (= w (.field h after HeapNames/WAITER_PREV)) (< (count found) (long max-ring)))) []
           (= after first-one) (persistent! (conj! found w))
           :else (recur after (conj! found w)))))))
 
 (defn- owner
   "Returns the frame, thread or callback of a waiter."
   ^long [^HeapFile h ^long w]
-  (case (.className h w)
-    "skein.rt.Alts$Choice$Arm" (recur h (.field h (.field h w "choice") "owner"))
-    ("skein.rt.block.Frame$Wait" "skein.rt.block.Frame$ForeignWait") (recur h (.field h w "owner"))
+  (condp = (.className h w)
+    HeapNames/ARM (recur h (.field h (.field h w HeapNames/ARM_CHOICE) HeapNames/CHOICE_OWNER))
+    HeapNames/WAIT (recur h (.field h w HeapNames/WAIT_OWNER))
+    HeapNames/FOREIGN_WAIT (recur h (.field h w HeapNames/FOREIGN_WAIT_OWNER))
     w))
 
 (defn- channels-of
@@ -59,7 +61,7 @@
   [^HeapFile h channels]
   (let [owners (fn owners [c field side] (mapv (fn of [w] (owner h w)) (ring h (.field h c field) side)))]
     (into []
-          (comp (map (fn look [c] {:channel c :takes (owners c "takers" 1) :puts (owners c "putters" 2)}))
+          (comp (map (fn look [c] {:channel c :takes (owners c HeapNames/CHANNEL_TAKERS HeapNames/TO_TAKE) :puts (owners c HeapNames/CHANNEL_PUTTERS HeapNames/TO_PUT)}))
                 (filter (fn used? [{:keys [takes puts]}] (or (seq takes) (seq puts))))
                 (map-indexed (fn numbered [i c] (assoc c :id (inc (long i))))))
           channels)))
@@ -122,8 +124,8 @@
               :let [t (long t), blocker (.field h t "parkBlocker")]
               :when (and (pos? (.threadNumber h t))
                          (zero? (.field h t "interrupted"))
-                         (if (= "skein.rt.block.ThreadWaiter" (.className h blocker))
-                           (and (waits blocker) (zero? (.field h blocker "done")))
+                         (if (= HeapNames/THREAD_WAITER (.className h blocker))
+                           (and (waits blocker) (zero? (.field h blocker HeapNames/THREAD_WAITER_DONE)))
                            (and (some (fn is? [^String latch] (.isA h blocker latch)) latches)
                                 (without-limit? h t))))]
           [t blocker])))
@@ -189,7 +191,7 @@
 (defn- entry-id
   "Returns the number of the block, if an inspector has given it one."
   [^HeapFile h f]
-  (let [id (.field h (.field h (.field h f "context") "entry") "id")]
+  (let [id (.field h (.field h (.field h f HeapNames/BLOCK_CONTEXT) "entry") "id")]
     (when (pos? id) id)))
 
 (defn- numbered
@@ -211,15 +213,15 @@
         sites (volatile! {}) ; by class and state, since many blocks have one
         site (fn site [body name state] (or (places/of-text (text body) state) (places/by-name name state)))]
     (fn of-frame [f]
-      (let [body (.field h f "body"), at [(.className h body) (.field h f "state")]]
+      (let [body (.field h f HeapNames/FRAME_BODY), at [(.className h body) (.field h f HeapNames/FRAME_STATE)]]
         (or (@sites at) ((vswap! sites assoc at (apply site body at)) at))))))
 
 (defn- running
   "Returns {frame thread} for the blocks that run on a thread, which may be blocked."
   [^HeapFile h frames]
   (into {} (for [f frames
-                 :let [f (long f), runner (.field h f "runner"), t (.field h runner "thread")]
-                 :when (and (pos? t) (= f (.field h runner "block")))]
+                 :let [f (long f), runner (.field h f HeapNames/FRAME_RUNNER), t (.field h runner HeapNames/WORKER_RUNNER_THREAD)]
+                 :when (and (pos? t) (= f (.field h runner HeapNames/RUNNER_BLOCK)))]
              [f t])))
 
 (defn- on-thread [^HeapFile h t]
@@ -227,49 +229,50 @@
 
 (defn- block [^HeapFile h ids waits running channel-ids site-of f]
   (let [in (waits f [])
-        held (concat (map (fn local [field] (.field h f field)) ["o0" "o1" "o2" "o3" "o4" "o5"])
-                     (.elements h (.field h f "more")))
+        held (concat (map (fn local [field] (.field h f field)) HeapNames/FRAME_LOCALS)
+                     (.elements h (.field h f HeapNames/FRAME_MORE)))
         holds (into [] (comp (keep channel-ids) (distinct)) held)]
     (cond-> {:id (ids f) :state :parked :waits in
              :site (site-of f)}
       (running f) (assoc :state :running :on (on-thread h (running f)))
       (seq holds) (assoc :holds holds)
-      (channel-ids (.field h f "port")) (assoc :result (channel-ids (.field h f "port")))
-      (pos? (.field h f "cancellable")) (assoc :cancellable? true))))
+      (channel-ids (.field h f HeapNames/FRAME_PORT)) (assoc :result (channel-ids (.field h f HeapNames/FRAME_PORT)))
+      (pos? (.field h f HeapNames/BLOCK_CANCELLABLE)) (assoc :cancellable? true))))
 
 (defn- party [^HeapFile h ids o]
-  (case (.className h o)
-    "skein.rt.block.Frame" {:block (ids o)}
-    "skein.rt.block.ThreadWaiter" (thread-party h (.field h o "thread"))
-    {:callback (Compiler/demunge (str (.className h (.field h o "function"))))}))
+  (condp = (.className h o)
+    HeapNames/FRAME {:block (ids o)}
+    HeapNames/THREAD_WAITER (thread-party h (.field h o HeapNames/THREAD_WAITER_THREAD))
+    {:callback (Compiler/demunge (str (.className h (.field h o HeapNames/CALLBACK_FUNCTION))))}))
 
 (defn- scopes
   "Returns the scopes whose end a block or thread waits for. A region that has not been left is their body or a child."
   [^HeapFile h ids channel-ids regions]
-  (let [done (fn done [r] (channel-ids (.field h (.field h r "owner") "done")))
-        number (fn number [r] (.field h r "number")) ; 0 for the body
+  (let [done (fn done [r] (channel-ids (.field h (.field h r HeapNames/REGION_OWNER) "done")))
+        number (fn number [r] (.field h r HeapNames/REGION_NUMBER)) ; 0 for the body
         party (fn party [r]
-                (let [c (.field h r "cancellable"), f (.field h c "block"), t (.field h c "thread")]
+                (let [c (.field h r HeapNames/REGION_CANCELLABLE), f (.field h c HeapNames/CANCELLABLE_BLOCK), t (.field h c HeapNames/CANCELLABLE_THREAD)]
                   (cond (ids f) {:block (ids f)} (pos? t) (thread-party h t) :else {:begun? false})))] ; or it is ready
-    (vec (for [[id regions] (group-by done (filter (fn open? [r] (and (zero? (.field h r "left")) (done r))) regions))
+    (vec (for [[id regions] (group-by done (filter (fn open? [r] (and (zero? (.field h r HeapNames/REGION_LEFT)) (done r))) regions))
                :let [{[body] true, children false} (group-by (comp zero? number) regions)]]
            {:id id :body (some-> body party) :children (mapv party (sort-by number children))
-            :cancelled? (boolean (some-> body (as-> r (pos? (.field h r "requested")))))
+            :cancelled? (boolean (some-> body (as-> r (pos? (.field h r HeapNames/REGION_REQUESTED)))))
             :failures 0}))))
 
 (defn- channel [^HeapFile h ids by-port unparked stuck scope? {:keys [id channel takes puts]}]
-  (let [buffer (.field h channel "buffer"), made-by (by-port channel)]
+  (let [buffer (.field h channel HeapNames/CHANNEL_BUFFER), made-by (by-port channel)]
     (cond-> {:id id
              :kind (if (scope? id)
                      :scope
-                     (case (.className h (.field h channel "role"))
-                       "skein.rt.schedule.Timeout" :timeout, "skein.rt.Result" :result
-                       (if (.isA h channel "skein.rt.SourceChannel") :future :chan)))
-             :closed? (not (zero? (.field h channel "end")))
+                     (condp = (.className h (.field h channel HeapNames/CHANNEL_ROLE))
+                       HeapNames/TIMEOUT :timeout
+                       HeapNames/RESULT :result
+                       (if (.isA h channel HeapNames/SOURCE_CHANNEL) :future :chan)))
+             :closed? (not (zero? (.field h channel HeapNames/CHANNEL_END)))
              :takes (mapv (partial party h ids) takes) :puts (mapv (partial party h ids) puts)}
-      (.hasField h buffer "capacity")
+      (.hasField h buffer HeapNames/BUFFER_CAPACITY)
       (assoc :buffer {:type (symbol (str/replace (.className h buffer) #"^.*[.$]" ""))
-                      :count (.field h buffer "count") :capacity (.field h buffer "capacity")})
+                      :count (.field h buffer HeapNames/BUFFER_COUNT) :capacity (.field h buffer HeapNames/BUFFER_CAPACITY)})
       made-by (assoc :block (ids made-by))
       (unparked channel) (assoc :running? true)
       (stuck made-by) (assoc :collected? true))))
@@ -277,10 +280,10 @@
 ;;;; Snapshots
 
 (defn- of-file [^HeapFile h path]
-  (let [[channels frames threads regions] (map vec (.instances h ["skein.rt.Channel" "skein.rt.block.Frame" "java.lang.Thread" "skein.rt.Region"]))
+  (let [[channels frames threads regions] (map vec (.instances h [HeapNames/CHANNEL HeapNames/FRAME "java.lang.Thread" HeapNames/REGION]))
         channels (channels-of h channels)
         waits (waits-of channels)
-        unparked (into #{} (comp (remove waits) (map (fn port [f] (.field h f "port")))) frames)
+        unparked (into #{} (comp (remove waits) (map (fn port [f] (.field h f HeapNames/FRAME_PORT)))) frames)
         waiting (waiting-threads h waits threads)
         running (running h (remove waits frames))
         frames (filterv (some-fn waits running) frames)
@@ -303,13 +306,13 @@
              :at-ms (.millis h)
              :blocks blocks
              :threads waiting
-             :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f "port") f])) frames) unparked stuck (into #{} (map :id) scopes)) channels)
+             :channels (mapv (partial channel h ids (into {} (map (fn [f] [(.field h f HeapNames/FRAME_PORT) f])) frames) unparked stuck (into #{} (map :id) scopes)) channels)
              :scopes scopes
              :elsewhere (elsewhere h threads (concat waiting locked (keep :on blocks)))
              :collected {:count (count gone) :blocks gone}}
       true (snapshot/with-lock-waits locked)
       (some (partial old? h) threads) (assoc :old-jvm? true)
-      (not (.hasClass h "skein.rt.Channel")) (assoc :unproven "The program has not loaded Skein, so there are no blocks and channels.")
+      (not (.hasClass h HeapNames/CHANNEL)) (assoc :unproven "The program has not loaded Skein, so there are no blocks and channels.")
       blind? (assoc :unproven "It lacks the stacks of virtual threads, as files of a JDK 21 do. So nothing is proven."))))
 
 (defn read-heap

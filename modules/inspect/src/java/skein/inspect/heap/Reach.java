@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import skein.rt.HeapNames;
 
 /**
  * The objects that a program could still use, if threads that wait for ever use nothing.
@@ -38,19 +39,19 @@ public final class Reach {
             // The thread to unpark after an event. The source of the event must be reached in another way.
             "java.util.concurrent.locks.AbstractQueuedSynchronizer$Node.waiter",
             "java.util.concurrent.CompletableFuture$Signaller.thread",
-            "skein.rt.block.ThreadWaiter.thread",
+            HeapNames.THREAD_WAITER + "." + HeapNames.THREAD_WAITER_THREAD,
             // The thread that runs blocks. Only that thread uses these fields, and other threads interrupt it only to
             // cancel.
-            "skein.rt.Runner.block",
-            "skein.rt.Runner.lender",
-            "skein.rt.Runner.own",
-            "skein.rt.schedule.Detached.thread",
-            "skein.rt.schedule.WorkerRunner.thread",
+            HeapNames.RUNNER + "." + HeapNames.RUNNER_BLOCK,
+            HeapNames.RUNNER + "." + HeapNames.RUNNER_LENDER,
+            HeapNames.RUNNER + "." + HeapNames.RUNNER_OWN,
+            HeapNames.DETACHED + "." + HeapNames.DETACHED_THREAD,
+            HeapNames.WORKER_RUNNER + "." + HeapNames.WORKER_RUNNER_THREAD,
             // Weak maps from waiters, for reports alone.
-            "skein.rt.SourceChannel.PENDING",
-            "skein.rt.block.AsyncTrace.SPAWNERS",
-            "skein.rt.block.Failures.FAILED",
-            "skein.rt.block.Failures.GIVEN_NIL");
+            HeapNames.SOURCE_CHANNEL + "." + HeapNames.SOURCE_CHANNEL_PENDING,
+            HeapNames.ASYNC_TRACE + "." + HeapNames.ASYNC_TRACE_SPAWNERS,
+            HeapNames.FAILURES + "." + HeapNames.FAILURES_FAILED,
+            HeapNames.FAILURES + "." + HeapNames.FAILURES_GIVEN_NIL);
 
     /** Classes whose fields don't count: those of the inspector, and the JDK's list of virtual threads, which is for dumps. */
     private static final Set<String> OPAQUE = Set.of(
