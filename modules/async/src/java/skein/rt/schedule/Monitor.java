@@ -161,7 +161,7 @@ final class Monitor implements Runnable {
         WorkerRunner runner = worker.runner;
         if (runner == null) {
             view.runner = null;
-            return (inboxWaits || !worker.queue.isEmpty()) && Scheduler.hire(worker, null, true);
+            return (inboxWaits || !worker.queue.isEmpty()) && Scheduler.hireFor(worker);
         }
         long tick = runner.tick();
         boolean sameStep = runner == view.runner && tick == view.tick;
@@ -199,7 +199,7 @@ final class Monitor implements Runnable {
             heldSince = now - nanos;
         }
         boolean may = ALIVE.get() < MAX_PLATFORM || now - heldSince > HELD_NANOS && nanos > SLICE_NANOS * excess();
-        return may && Scheduler.hire(worker, runner, false) || held;
+        return may && Scheduler.rescueOnPlatform(worker, runner) || held;
     }
 
     /** Returns whether virtual threads wait for a carrier thread: the one that was last found waiting still waits. */
@@ -227,7 +227,7 @@ final class Monitor implements Runnable {
         }
         Block held = runner.block; // null: a callback
         if (held != null) held.handedOff(runner.thread);
-        if (Scheduler.hire(worker, runner, true)) {
+        if (Scheduler.replace(worker, runner)) {
             spill(worker, view.spill);
             view.spill = Math.min(MAX_SPILL, view.spill * 4 + 3);
         }
@@ -252,7 +252,7 @@ final class Monitor implements Runnable {
             Scheduler.hire();
         }
         if (nanos < SLICE_NANOS || anyVacant()) return nanos < SLICE_NANOS;
-        Scheduler.hire(worker, runner, true);
+        Scheduler.replace(worker, runner);
         return true;
     }
 

@@ -59,23 +59,35 @@ public final class Scheduler {
     static void hire() {
         if (SEARCHING.get()) return;
         for (Worker worker : WORKERS) {
-            if (worker.vacant() && hire(worker, null, true)) return;
+            if (worker.vacant() && hireFor(worker)) return;
         }
         Monitor.hurry();
     }
 
     /** Hires a thread for {@code worker}, which is vacant, if its queue has work, otherwise for a vacant worker that has. */
     static void hireForLeftovers(Worker worker) {
-        if (!worker.queue.isEmptyForSure()) hire(worker, null, true);
+        if (!worker.queue.isEmptyForSure()) hireFor(worker);
         else if (anyWork()) hire();
     }
 
-    /**
-     * Gives {@code worker} a new thread in place of {@code current}, virtual if {@code virtual} and if such threads get
-     * carrier threads. Returns false if {@code current} no longer serves it.
-     */
-    static boolean hire(Worker worker, WorkerRunner current, boolean virtual) {
-        WorkerRunner runner = new WorkerRunner(worker, virtual && !Monitor.prefersPlatform());
+    /** Gives {@code worker}, which is vacant, a thread. Returns false if it has got one meanwhile. */
+    static boolean hireFor(Worker worker) {
+        return replace(worker, null);
+    }
+
+    /** Gives {@code worker} another thread in place of {@code current}. Returns false if {@code current} no longer serves it. */
+    static boolean replace(Worker worker, WorkerRunner current) {
+        return change(
+                worker, current, !Monitor.prefersPlatform()); // a virtual one, if such threads get carrier threads
+    }
+
+    /** Like {@link #replace}, with a platform thread, when virtual threads get no carrier threads. */
+    static boolean rescueOnPlatform(Worker worker, WorkerRunner current) {
+        return change(worker, current, false);
+    }
+
+    private static boolean change(Worker worker, WorkerRunner current, boolean virtual) {
+        WorkerRunner runner = new WorkerRunner(worker, virtual);
         if (!worker.change(current, runner)) {
             runner.ends();
             return false;
@@ -138,7 +150,7 @@ public final class Scheduler {
             return;
         }
         if (INBOX.size() > BACKLOG) hire();
-        for (Worker worker : WORKERS) if (worker.vacant() && !worker.queue.isEmpty()) hire(worker, null, true);
+        for (Worker worker : WORKERS) if (worker.vacant() && !worker.queue.isEmpty()) hireFor(worker);
     }
 
     /** Returns whether there is ready work that a runner without work could take. */

@@ -229,7 +229,7 @@ final class WorkerRunner extends Runner implements Runnable, SpareCarriers.Stepp
         if (worker.queue.overdue(lastServed)) Scheduler.hire();
         lastServed = worker.queue.served();
         if (virtual) Thread.yield();
-        else if (now - began > PLATFORM_NANOS && !Monitor.carriersHeld()) Scheduler.hire(worker, this, true);
+        else if (now - began > PLATFORM_NANOS && !Monitor.carriersHeld()) Scheduler.replace(worker, this);
     }
 
     @Override
@@ -240,7 +240,7 @@ final class WorkerRunner extends Runner implements Runnable, SpareCarriers.Stepp
         }
         worker.queue.pushNext(block);
         // This runner has lost the worker: the next runner may have looked into the queue before this push.
-        if (worker.runner != this) Scheduler.hire(worker, null, true);
+        if (worker.runner != this) Scheduler.hireFor(worker);
     }
 
     /** Makes the worker vacant, so that another thread can serve it while this one blocks. */

@@ -23,6 +23,17 @@ public final class HeapFile {
     private static final int HEAP_SEGMENT = 0x1c;
     private static final int HEAP_END = 0x2c;
 
+    // Kinds of roots. The format is that of the JVM's heapDumper.cpp.
+    private static final int ROOT_UNKNOWN = 0xff;
+    private static final int ROOT_JNI_GLOBAL = 0x01;
+    private static final int ROOT_JNI_LOCAL = 0x02;
+    private static final int ROOT_JAVA_FRAME = 0x03;
+    private static final int ROOT_NATIVE_STACK = 0x04;
+    private static final int ROOT_STICKY_CLASS = 0x05;
+    private static final int ROOT_THREAD_BLOCK = 0x06;
+    private static final int ROOT_MONITOR = 0x07;
+    private static final int ROOT_THREAD = 0x08;
+
     static final int CLASS = 0x20;
     static final int INSTANCE = 0x21;
     static final int OBJECTS = 0x22;
@@ -119,11 +130,11 @@ public final class HeapFile {
             int tag = bytes.u1(at);
             long id = bytes.i8(at + 1);
             switch (tag) {
-                case 0xff, 0x05, 0x07 -> at += root(id, 0, 9);
-                case 0x01 -> at += root(id, 0, 17);
-                case 0x02, 0x03 -> at += root(id, bytes.i4(at + 9), 17);
-                case 0x04, 0x06 -> at += root(id, bytes.i4(at + 9), 13);
-                case 0x08 -> {
+                case ROOT_UNKNOWN, ROOT_STICKY_CLASS, ROOT_MONITOR -> at += root(id, 0, 9);
+                case ROOT_JNI_GLOBAL -> at += root(id, 0, 17);
+                case ROOT_JNI_LOCAL, ROOT_JAVA_FRAME -> at += root(id, bytes.i4(at + 9), 17);
+                case ROOT_NATIVE_STACK, ROOT_THREAD_BLOCK -> at += root(id, bytes.i4(at + 9), 13);
+                case ROOT_THREAD -> {
                     stacks.add(new Stack(id, bytes.i4(at + 9), bytes.i4(at + 13)));
                     at += root(id, bytes.i4(at + 9), 17);
                 }
