@@ -8,10 +8,9 @@
   (:require
    [skein.fold :as fold]
    [skein.impl.error :as error]
+   [skein.spark.codec :as codec]
    [skein.spark.names :as names]
-   [skein.spark.order :as order])
-  (:import
-   (skein.spark.rt Decoder Encoder)))
+   [skein.spark.order :as order]))
 
 (set! *warn-on-reflection* true)
 
@@ -54,7 +53,7 @@
   "Returns the source for a partition. `source` is an encoded call [symbol & arguments] that returns it, or is the source itself. If
   there is a call `reader`, it makes the source from `source`."
   [source reader]
-  (let [[sym & args] (if (bytes? source) (Decoder/decode source) reader)]
+  (let [[sym & args] (if (bytes? source) (codec/decode source) reader)]
     (cond
       (bytes? source) (apply (names/resolve-name sym) args)
       reader (apply (names/resolve-name sym) source args)
@@ -67,10 +66,10 @@
           f (if stages (order/prefix f stages) f)
           [how value units] (fold-partition f (open source reader))
           stats (assoc where :units units, :ns (- (System/nanoTime) start))]
-      (Encoder/encode [how value stats] max-bytes))))
+      (codec/encode [how value stats] max-bytes))))
 
 (defn- thrown [^Throwable t where]
-  (Encoder/encode [:thrown t where] Integer/MAX_VALUE))
+  (codec/encode [:thrown t where] Integer/MAX_VALUE))
 
 (defn run
   "Returns the encoded [how value stats] of the fold of one partition: how is :value, :stopped or :thrown.
@@ -85,7 +84,7 @@
   where    map that is added to stats, or nil"
   [^bytes request source where]
   (try
-    (fold-here (Decoder/decode request) source where)
+    (fold-here (codec/decode request) source where)
     (catch VirtualMachineError e
       ;; Spark has to know that this process is in trouble. A stack overflow concerns only the step.
       (if (instance? StackOverflowError e) (thrown e where) (throw e)))

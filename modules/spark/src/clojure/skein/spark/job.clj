@@ -10,7 +10,8 @@
    [clojure.string :as str]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
-   [skein.spark.cluster :as cluster])
+   [skein.spark.cluster :as cluster]
+   [skein.spark.codec :as codec])
   (:import
    (java.util.concurrent LinkedBlockingQueue TimeUnit)
    (org.apache.spark SimpleFutureAction SparkContext)
@@ -20,7 +21,7 @@
    (scala.jdk.javaapi CollectionConverters)
    (scala.runtime BoxedUnit)
    (scala.util Try)
-   (skein.spark.rt Decoder PartTask)))
+   (skein.spark.rt PartTask)))
 
 (set! *warn-on-reflection* true)
 
@@ -141,7 +142,7 @@
         (if (= place (count indices))
           acc
           (if-let [^bytes bytes (early place)]
-            (let [acc (rf acc [(indices place) (conj (Decoder/decode bytes) (alength bytes))])]
+            (let [acc (rf acc [(indices place) (conj (codec/decode bytes) (alength bytes))])]
               (if (reduced? acc) acc (recur acc (inc place) (dissoc early place))))
             (recur acc place (conj early (next-result cluster results opts))))))
       (finally

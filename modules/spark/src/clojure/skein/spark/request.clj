@@ -5,9 +5,8 @@
   (:require
    [skein.fold :as fold]
    [skein.impl.error :as error]
-   [skein.spark.names :as names])
-  (:import
-   (skein.spark.rt Encoder)))
+   [skein.spark.codec :as codec]
+   [skein.spark.names :as names]))
 
 (set! *warn-on-reflection* true)
 
@@ -59,6 +58,6 @@
   ^bytes [request]
   (binding [names/*used* (volatile! #{})]
     ;; Once to find the namespaces, once to send their checksums with the rest.
-    (Encoder/encode request Integer/MAX_VALUE)
+    (codec/encode request Integer/MAX_VALUE)
     (let [files (into {} (map (juxt identity names/fingerprint)) (filter not-clojures @names/*used*))]
-      (Encoder/encode (assoc request :files files) Integer/MAX_VALUE))))
+      (codec/encode (assoc request :files files) Integer/MAX_VALUE))))

@@ -8,6 +8,7 @@
    [skein.impl.error :as error]
    [skein.impl.once :refer [deftype-once]]
    [skein.spark.cluster :as cluster]
+   [skein.spark.codec :as codec]
    [skein.spark.request :as request]
    [skein.spark.run :as run])
   (:import
@@ -16,8 +17,7 @@
    (org.apache.spark.api.java JavaRDD)
    (org.apache.spark.rdd RDD)
    (scala.jdk.javaapi CollectionConverters)
-   (scala.reflect ClassTag)
-   (skein.spark.rt Encoder)))
+   (scala.reflect ClassTag)))
 
 (set! *warn-on-reflection* true)
 
@@ -61,7 +61,7 @@
     [((or (:complete f) identity) value) stage]))
 
 (defn- encoded [call]
-  (Encoder/encode call Integer/MAX_VALUE))
+  (codec/encode call Integer/MAX_VALUE))
 
 (defn of-calls
   "Returns the source whose parts the `calls`, vectors [symbol & arguments], return on the executors."

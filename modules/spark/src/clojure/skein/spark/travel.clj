@@ -5,13 +5,13 @@
   {:no-doc true}
   (:require
    [clojure.string :as str]
+   [skein.spark.codec :as codec]
    [skein.spark.request :as request])
   (:import
    (clojure.lang ExceptionInfo)
    (java.io File)
    (java.lang.reflect Method)
-   (java.net URL URLClassLoader)
-   (skein.spark.rt Decoder Encoder)))
+   (java.net URL URLClassLoader)))
 
 (set! *warn-on-reflection* true)
 
@@ -39,8 +39,8 @@
          :message (ex-message t)))
 
 (defn- far-fault [request sample]
-  (let [source (Encoder/encode ['clojure.core/identity sample] Integer/MAX_VALUE)
-        [how value] (Decoder/decode (far-run request source))]
+  (let [source (codec/encode ['clojure.core/identity sample] Integer/MAX_VALUE)
+        [how value] (codec/decode (far-run request source))]
     (when (= :thrown how) (fault value))))
 
 (defn fault-of

@@ -8,17 +8,17 @@
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
    [skein.fold :as fold]
+   [skein.spark.codec :as codec]
    [skein.spark.folds :as folds])
   (:import
    (clojure.lang ExceptionInfo IPersistentMap PersistentQueue)
    (java.time Instant LocalDate Month)
-   (java.util ArrayList HashMap HashSet UUID)
-   (skein.spark.rt Decoder Encoder)))
+   (java.util ArrayList HashMap HashSet UUID)))
 
 (set! *warn-on-reflection* true)
 
-(defn- encode ^bytes [x] (Encoder/encode x 100000000))
-(defn- sent [x] (Decoder/decode (encode x)))
+(defn- encode ^bytes [x] (codec/encode x 100000000))
+(defn- sent [x] (codec/decode (encode x)))
 
 (defn- error-of [f]
   (try (f) nil (catch ExceptionInfo e (assoc (ex-data e) :message (ex-message e)))))
@@ -121,8 +121,8 @@
   (let [nested (fn [n] (nth (iterate vector :x) n))]
     (is (= (nested 1000) (sent (nested 1000))))
     (is (= :skein/unsendable (:skein/error (error-of #(sent (nested 100000)))))))
-  (is (= :skein/partial-too-large (:skein/error (error-of #(Encoder/encode (range) 1000000)))))
-  (is (= :skein/partial-too-large (:skein/error (error-of #(Encoder/encode (byte-array 1000) 999)))))
+  (is (= :skein/partial-too-large (:skein/error (error-of #(codec/encode (range) 1000000)))))
+  (is (= :skein/partial-too-large (:skein/error (error-of #(codec/encode (byte-array 1000) 999)))))
   (let [large (vec (repeat 10000000 7))]
     (is (= large (sent large)))))
 

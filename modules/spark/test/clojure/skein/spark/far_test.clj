@@ -8,6 +8,7 @@
    [skein.spark :as spark]
    [skein.spark.bed :as bed]
    [skein.spark.broken-there :as broken-there]
+   [skein.spark.codec :as codec]
    [skein.spark.folds :as folds]
    [skein.spark.jars :as jars]
    [skein.spark.request :as request]
@@ -17,8 +18,7 @@
    (java.io Closeable File)
    (java.lang ProcessHandle)
    (java.net URLClassLoader)
-   (java.util.concurrent CyclicBarrier)
-   (skein.spark.rt Decoder Encoder)))
+   (java.util.concurrent CyclicBarrier)))
 
 (set! *warn-on-reflection* true)
 
@@ -61,11 +61,11 @@
   "Returns the values of one fold that `n` threads of a fresh Clojure begin at once, as tasks of an executor do."
   [n]
   (let [request (request/encoded {:f (request/far-fold folds/stats), :max-bytes 1000000})
-        piece (Encoder/encode ['clojure.core/range 0 100] 1000000)
+        piece (codec/encode ['clojure.core/range 0 100] 1000000)
         barrier (CyclicBarrier. n)]
     (with-open [loader (URLClassLoader. (#'travel/class-path-urls) (ClassLoader/getPlatformClassLoader))]
       (let [run (.getMethod (Class/forName "skein.spark.rt.PartTask" false loader) "run" (into-array Class [byte/1 Object Object]))
-            task (fn [] (.await barrier) (second (Decoder/decode (.invoke run nil (object-array [request piece nil])))))]
+            task (fn [] (.await barrier) (second (codec/decode (.invoke run nil (object-array [request piece nil])))))]
         (mapv #(deref % 120000 :late) (doall (repeatedly n #(future (task)))))))))
 
 (deftest tasks-that-load-a-namespace-at-once-see-all-of-it

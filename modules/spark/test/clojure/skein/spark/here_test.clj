@@ -6,16 +6,16 @@
    [clojure.test :refer [deftest is]]
    [skein.fold :as fold]
    [skein.spark :as spark]
+   [skein.spark.codec :as codec]
    [skein.spark.folds :as folds :refer [bucket]]
    [skein.spark.here :as here])
   (:import
    (clojure.lang ExceptionInfo)
-   (java.time Month)
-   (skein.spark.rt Decoder Encoder)))
+   (java.time Month)))
 
 (set! *warn-on-reflection* true)
 
-(defn- sent [x] (Decoder/decode (Encoder/encode x 1000000)))
+(defn- sent [x] (codec/decode (codec/encode x 1000000)))
 
 (deftest a-function-over-locals-travels
   (let [limit 3

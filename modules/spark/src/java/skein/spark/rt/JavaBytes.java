@@ -2,56 +2,56 @@
 package skein.spark.rt;
 
 import clojure.lang.Fn;
+import clojure.lang.IFn;
 import clojure.lang.IPersistentCollection;
 import clojure.lang.RT;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.Externalizable;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.ObjectInput;
 import java.io.ObjectInputStream;
-import java.io.ObjectOutput;
 import java.io.ObjectOutputStream;
 import java.io.ObjectStreamClass;
 import java.io.OutputStream;
+import java.io.Serializable;
 
-/** Java's serialization, in which Clojure's collections and functions are encoded by {@link Encoder}. */
-final class JavaBytes {
+/** Java's serialization, in which Clojure's collections and functions are encoded by skein.spark.codec. */
+public final class JavaBytes {
     private JavaBytes() {}
 
-    static byte[] of(Object value, long maxBytes) throws IOException {
+    /** Returns the bytes of {@code value}. {@code encode} returns those of a Clojure value within it. */
+    public static byte[] of(Object value, IFn encode) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (Out out = new Out(bytes, maxBytes)) {
+        try (Out out = new Out(bytes, encode)) {
             out.writeObject(value);
         }
-        if (bytes.size() > maxBytes) throw FarFailure.tooLarge(maxBytes);
         return bytes.toByteArray();
     }
 
-    static Object read(byte[] bytes) throws IOException, ClassNotFoundException {
+    /** Returns the value of the bytes that {@link #of} has returned. */
+    public static Object read(byte[] bytes) throws IOException, ClassNotFoundException {
         try (In in = new In(new ByteArrayInputStream(bytes))) {
             return in.readObject();
         }
     }
 
-    /** Writes what Java can serialize, and puts Clojure's collections and functions into {@link Held}. */
     private static final class Out extends ObjectOutputStream {
-        private final long maxBytes;
+        private final IFn encode;
 
-        Out(OutputStream out, long maxBytes) throws IOException {
+        Out(OutputStream out, IFn encode) throws IOException {
             super(out);
-            this.maxBytes = maxBytes;
+            this.encode = encode;
             enableReplaceObject(true);
         }
 
         @Override
         protected Object replaceObject(Object value) {
-            return value instanceof IPersistentCollection || value instanceof Fn ? new Held(value, maxBytes) : value;
+            return value instanceof IPersistentCollection || value instanceof Fn
+                    ? new Held((byte[]) encode.invoke(value))
+                    : value;
         }
     }
 
-    /** Reads what {@link Out} has written. */
     private static final class In extends ObjectInputStream {
         In(InputStream in) throws IOException {
             super(in);
@@ -76,35 +76,9 @@ final class JavaBytes {
     }
 
     /** A value of Clojure within an object of Java. */
-    static final class Held implements Externalizable {
-        private static final long serialVersionUID = 1;
-        private transient Object value;
-        private transient long maxBytes;
-
-        /** For deserialization. */
-        public Held() {}
-
-        Held(Object value, long maxBytes) {
-            this.value = value;
-            this.maxBytes = maxBytes;
-        }
-
-        @Override
-        public void writeExternal(ObjectOutput out) throws IOException {
-            byte[] bytes = Encoder.encode(value, maxBytes);
-            out.writeInt(bytes.length);
-            out.write(bytes);
-        }
-
-        @Override
-        public void readExternal(ObjectInput in) throws IOException {
-            byte[] bytes = new byte[in.readInt()];
-            in.readFully(bytes);
-            value = Decoder.decode(bytes);
-        }
-
+    private record Held(byte[] bytes) implements Serializable {
         private Object readResolve() {
-            return value;
+            return Names.var("skein.spark.codec/decode").invoke(bytes);
         }
     }
 }

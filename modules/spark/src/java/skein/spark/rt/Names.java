@@ -5,13 +5,9 @@ import clojure.lang.IFn;
 import clojure.lang.RT;
 import clojure.lang.Symbol;
 
-/** The Clojure side of the encoding: loaded when the first value is encoded or decoded. */
+/** The Clojure side of this package. */
 final class Names {
     private static final Object LOAD = new Object();
-
-    static final IFn NAME_OF = var("skein.spark.names/name-of");
-    static final IFn RESOLVE = var("skein.spark.names/resolve-name");
-    static final IFn PREVIEW = var("skein.impl.error/preview");
 
     private Names() {}
 
