@@ -5,11 +5,11 @@
   * `encode` returns the bytes of a value
   * `decode` returns the value
 
-  Code travels by the names that skein.spark.names finds. Collections are built anew from their elements, because hashes and
-  comparators belong to a process. Java's serialization has all else.
+  Code travels by the names that skein.spark.names finds. Collections are built anew from their elements,
+  because hashes belong to a process. Java's serialization has all else.
 
-  The type of a value is decided here, because Fressian asks its own handlers first. They would send an Integer as a Long, any
-  CharSequence as a String, -0.0 as 0.0, and an Object as nil."
+  The type of a value is decided here, because Fressian asks its own handlers first. They would send an
+  Integer as a Long, any CharSequence as a String, -0.0 as 0.0, and an Object as nil."
   {:no-doc true}
   (:require
    [clojure.data.fressian :as fressian]
@@ -22,7 +22,7 @@
    (java.lang ClassValue ReflectiveOperationException)
    (java.lang.invoke MethodType)
    (java.nio ByteBuffer)
-   (java.util ArrayDeque ArrayList Arrays Collection Collections HashMap HashSet LinkedHashMap LinkedHashSet LinkedList List Map Map$Entry UUID)
+   (java.util ArrayDeque ArrayList Arrays Collection HashMap HashSet LinkedHashMap LinkedHashSet LinkedList List Map Map$Entry UUID)
    (java.util.concurrent ExecutionException FutureTask)
    (org.fressian FressianWriter Reader)
    (org.fressian.handlers ReadHandler)
@@ -49,7 +49,7 @@
 (def ^:private ^:const max-places "Only the two ends of a longer path are shown." 12)
 
 (defn- place
-  "Returns the path, keys and indices from the outside in, with only such places as can be sent themselves."
+  "Returns the path with only such places as can be sent themselves."
   [path]
   (let [sendable? (some-fn nil? keyword? string? number? symbol? boolean?)
         places (mapv #(if (sendable? %) % (error/preview %)) path)
@@ -70,8 +70,8 @@
   (let [depth (.size path)
         place (place path)]
     (error/fail! :skein/unsendable
-                 (str "Can't send a value that is nested " depth " levels deep, at " (error/preview place) ": "
-                      max-depth " is the limit. Send it as a flat collection.")
+                 (str "Can't send a value that is nested " depth " levels deep, at " (error/preview place)
+                      ": " max-depth " is the limit. Send it as a flat collection.")
                  {:path place, :depth depth})))
 
 (defn- too-large! [max-bytes]
@@ -100,8 +100,9 @@
 (declare encode write-nested)
 
 (def ^:private ^Collection plain
-  "The classes that Fressian sends as they are."
-  (HashSet. [Float Character BigInt Ratio BigDecimal UUID byte/1 long/1 int/1 float/1 boolean/1]))
+  "The classes that Fressian sends as they are. It writes each number of an array by itself, so all arrays but
+  those of bytes go by Java's serialization."
+  (HashSet. [Float Character BigInt Ratio BigDecimal UUID byte/1]))
 
 (defn- write
   "Writes `x`: what is common and plain at once, all else by `write-nested`."
@@ -127,8 +128,8 @@
     (when (< (.max-bytes out) (.length ^BytesOutputStream (.bytes out))) (too-large! (.max-bytes out)))))
 
 (defn- write-items
-  "Writes the elements of a collection, or the keys and values of a map. A sequence may be lazy and endless, so they are not
-  counted first; the limit of bytes ends it."
+  "Writes the elements of a collection, or the keys and values of a map. They are not counted first: a
+  sequence may be lazy and endless, and the limit of bytes ends it."
   [^Out out items]
   (let [^FressianWriter w (.writer out)]
     (.beginClosedList w)
@@ -162,13 +163,14 @@
    :read (reader (fn [^Reader r] (from (.readObject r))))})
 
 (defn- many
-  "Returns a kind of collections, which are sent as (head x) and their elements. (from head elements) is the collection."
+  "Returns a kind of collections, which are sent as (head x), or nil if `head` is, and their elements. On the
+  other side (from head elements) is the collection."
   [classes tag head from]
   {:classes classes
    :tag tag
    :write (fn [^Out out x]
             (.writeTag ^FressianWriter (.writer out) tag 2)
-            (at out "comparator" (head x))
+            (at out "comparator" (when head (head x)))
             (write-items out x))
    :read (reader (fn [^Reader r] (let [head (.readObject r)] (from head (.readObject r)))))})
 
@@ -178,36 +180,29 @@
 (defn- empty-of [^Class c]
   (with-classes #(.newInstance (.getConstructor c (make-array Class 0)) (object-array 0))))
 
-(defn- comparator-of [^Sorted coll]
+(defn- own-comparator
+  "Returns the comparator of a sorted collection, or nil for the default one, which has no name."
+  [^Sorted coll]
   (let [c (.comparator coll)]
     (when-not (identical? RT/DEFAULT_COMPARATOR c) c)))
 
-(defn- sorted-by [c] (or c RT/DEFAULT_COMPARATOR))
-
 (defn- array [^Class c ^List items] (Arrays/copyOf (.toArray items) (.size items) c))
-
-(defn- doubles->bytes [^doubles xs]
-  (let [b (ByteBuffer/allocate (* 8 (alength xs)))]
-    (.put (.asDoubleBuffer b) xs)
-    (.array b)))
-
-(defn- bytes->doubles [^bytes b]
-  (let [xs (double-array (quot (alength b) 8))]
-    (.get (.asDoubleBuffer (ByteBuffer/wrap b)) xs)
-    xs))
 
 (defn- described
   "Returns what is left of an exception that can't be sent."
   [^Throwable t]
   [(.getName (class t)) (ex-message t) (some-> (ex-data t) error/preview)
-   (mapv (fn [^StackTraceElement f] [(.getClassName f) (.getMethodName f) (.getFileName f) (.getLineNumber f)])
+   (mapv (fn [^StackTraceElement f] [(.getClassName f) (.getMethodName f) (.getFileName f)
+                                     (.getLineNumber f)])
          (.getStackTrace t))
    (ex-cause t)])
 
+(defn- frame [[class method file line]]
+  (StackTraceElement. class method file (int line)))
+
 (defn- undescribed [[type message data stack cause]]
   (let [e (ex-info (or message type) {:skein/error :skein/unsendable, :class type, :data data} cause)]
-    (.setStackTrace ^Throwable e
-                    (into-array StackTraceElement (map (fn [[c m f n]] (StackTraceElement. c m f (int n))) stack)))
+    (.setStackTrace ^Throwable e (into-array StackTraceElement (map frame stack)))
     e))
 
 (def ^:private broken (as [] "broken" described undescribed))
@@ -229,37 +224,38 @@
 
 (def ^:private kinds
   "The first counts of which a value's class is a subclass, or one of a set of classes."
-  [(many PersistentArrayMap "array-map" (constantly nil) (fn [_ ^List items] (PersistentArrayMap. (.toArray items))))
-   (many PersistentHashMap "map" (constantly nil) (fn [_ ^List items] (PersistentHashMap/create (.toArray items))))
-   (many PersistentTreeMap "sorted-map" comparator-of (fn [c items] (PersistentTreeMap/create (sorted-by c) (seq items))))
-   (many PersistentHashSet "set" (constantly nil) (fn [_ ^List items] (PersistentHashSet/create items)))
-   (many PersistentTreeSet "sorted-set" comparator-of (fn [c items] (PersistentTreeSet/create (sorted-by c) (seq items))))
-   (many MapEntry "entry" (constantly nil) (fn [_ [k v]] (MapEntry/create k v)))
-   (many IPersistentVector "vector" (constantly nil) (fn [_ ^List items] (PersistentVector/create items)))
-   (many PersistentQueue "queue" (constantly nil) (fn [_ items] (into PersistentQueue/EMPTY items)))
-   (many Sequential "list" (constantly nil) (fn [_ ^List items] (PersistentList/create items)))
+  [(many PersistentArrayMap "array-map" nil (fn [_ ^List xs] (PersistentArrayMap. (.toArray xs))))
+   (many PersistentHashMap "map" nil (fn [_ ^List xs] (PersistentHashMap/create (.toArray xs))))
+   (many PersistentTreeMap "sorted-map" own-comparator
+         (fn [c xs] (PersistentTreeMap/create (or c RT/DEFAULT_COMPARATOR) (seq xs))))
+   (many PersistentHashSet "set" nil (fn [_ ^List xs] (PersistentHashSet/create xs)))
+   (many PersistentTreeSet "sorted-set" own-comparator
+         (fn [c xs] (PersistentTreeSet/create (or c RT/DEFAULT_COMPARATOR) (seq xs))))
+   (many MapEntry "entry" nil (fn [_ [k v]] (MapEntry/create k v)))
+   (many IPersistentVector "vector" nil (fn [_ ^List xs] (PersistentVector/create xs)))
+   (many PersistentQueue "queue" nil (fn [_ xs] (into PersistentQueue/EMPTY xs)))
+   (many Sequential "list" nil (fn [_ ^List xs] (PersistentList/create xs)))
    (as Double "double-bits" #(Double/doubleToRawLongBits %) #(Double/longBitsToDouble %))
    (as Integer "int32" long int)
    (as Short "short" long short)
    (as Byte "byte" long byte)
    (as #{BigInteger} "biginteger" bigint biginteger)
-   (as double/1 "doubles" doubles->bytes bytes->doubles)
    (as Var "var" #(.toSymbol ^Var %) names/resolve-name)
    (as Class "class" #(.descriptorString ^Class %) class-of)
-   (as Enum "enum" (fn [^Enum e] [(.getDeclaringClass e) (.name e)]) (fn [[^Class c n]] (Enum/valueOf c n)))
+   (as Enum "enum" (fn [^Enum e] [(.getDeclaringClass e) (.name e)]) (fn [[c n]] (Enum/valueOf ^Class c n)))
    (many Object/1 "array" class array)
    (many #{ArrayList LinkedList ArrayDeque HashSet LinkedHashSet} "collection" class
-         (fn [c ^List items] (doto ^Collection (empty-of c) (.addAll items))))
+         (fn [c xs] (doto ^Collection (empty-of c) (.addAll xs))))
    (many #{HashMap LinkedHashMap} "java-map" class
-         (fn [c items] (let [^Map m (empty-of c)] (run! (fn [[k v]] (.put m k v)) (partition 2 items)) m)))
+         (fn [c xs] (let [^Map m (empty-of c)] (run! (fn [[k v]] (.put m k v)) (partition 2 xs)) m)))
    {:classes Symbol, :write (fn [^Out out x] (.writeObject ^FressianWriter (.writer out) x true))}
    {:classes Throwable, :write write-error}])
 
 (defn- write-rest [^Out out x]
   (cond
     (or (instance? IDeref x) (instance? ITransientCollection x))
-    (unsendable! x (.path out) (str "It is a place whose content changes. Let the step's completion arity, or :complete, "
-                                    "return what it holds."))
+    (unsendable! x (.path out) (str "It is a place whose content changes. Let the step's completion arity, "
+                                    "or :complete, return what it holds."))
     (or (not (instance? Serializable x)) (instance? IFn x))
     (unsendable! x (.path out) "It belongs to this process. Send what it is made from.")
     :else
@@ -268,7 +264,7 @@
       (catch ExceptionInfo e (throw e))
       (catch Exception e (unsendable! x (.path out) (str "Java can't serialize it: " e "."))))))
 
-(defn- code-first
+(defn- name-first
   "Returns a function that writes the name of a value that is or holds code, and calls `write` for others."
   [write code?]
   (fn [^Out out x]
@@ -286,17 +282,19 @@
       (at out :meta m))
     (write out x)))
 
+(defn- writing
+  "Returns the function that writes the values of the class `c`."
+  [^Class c]
+  (let [is? (fn [^Class of] (.isAssignableFrom of c))
+        of-kind? (fn [{:keys [classes]}] (if (set? classes) (classes c) (is? classes)))]
+    (cond-> (:write (first (filter of-kind? kinds)) write-rest)
+      (and (is? IObj) (not (is? Fn))) meta-first
+      (some is? [Fn MultiFn IRecord]) (name-first any?)
+      ;; A sorted map can't be asked for keys of another type.
+      (and (is? IPersistentMap) (not-any? is? [IRecord Sorted])) (name-first #(contains? % :step)))))
+
 (def ^:private ^ClassValue class->write
-  "How the values of a class are written. It is worked out once for each class."
-  (proxy [ClassValue] []
-    (computeValue [^Class c]
-      (let [is? (fn [^Class super] (.isAssignableFrom super c))
-            code? (some is? [Fn MultiFn IRecord])]
-        (cond-> (or (:write (first (filter (fn [{:keys [classes]}] (if (set? classes) (classes c) (is? classes))) kinds)))
-                    write-rest)
-          (and (is? IObj) (not (is? Fn))) meta-first
-          code? (code-first any?)
-          (and (is? IPersistentMap) (not (is? PersistentTreeMap)) (not code?)) (code-first #(contains? % :step)))))))
+  (proxy [ClassValue] [] (computeValue [c] (writing c))))
 
 (defn- write-nested [^Out out x]
   (let [depth (.size ^ArrayList (.path out))]
@@ -307,15 +305,15 @@
           (on-new-stack #((.get class->write (class x)) out x)))
       :else ((.get class->write (class x)) out x))))
 
-(def ^:private write-handlers (fressian/associative-lookup (HashMap. ^Map (update-vals fressian/clojure-write-handlers #(HashMap. ^Map %)))))
+(def ^:private write-handlers (fressian/associative-lookup fressian/clojure-write-handlers))
 
 (defn encode
-  "Returns the bytes of `x`, at most `max-bytes` of them. Throws :skein/unsendable, :skein/partial-too-large, or what
-  skein.spark.names/name-of throws."
+  "Returns the bytes of `x`, at most `max-bytes` of them. Throws :skein/unsendable,
+  :skein/partial-too-large, or what skein.spark.names/name-of throws."
   ^bytes [x max-bytes]
   (let [bytes (BytesOutputStream.)
         out (Out. (fressian/create-writer bytes :handlers write-handlers) bytes (ArrayList.) max-bytes)]
-    (write out x)
+    (try (write out x) (catch StackOverflowError _ (too-deep! (.path out))))
     (when (< (long max-bytes) (.length bytes)) (too-large! max-bytes))
     (.toByteArray bytes)))
 
@@ -332,8 +330,8 @@
                "meta" (reader (fn [^Reader r] (let [m (.readObject r)] (with-meta (.readObject r) m))))))))
 
 (defn decode
-  "Returns the value of the bytes that `encode` returned. Loads the namespaces that the names in it need. Throws
-  :skein/far-namespace-missing if there is no such var or class here."
+  "Returns the value of the bytes that `encode` returned. Loads the namespaces that the names in it need.
+  Throws :skein/far-namespace-missing if there is no such var or class here."
   [^bytes bytes]
   (fressian/read-object
     (fressian/create-reader (ByteBufferInputStream. (ByteBuffer/wrap bytes)) :handlers read-handlers)))

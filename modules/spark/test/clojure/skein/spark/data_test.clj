@@ -12,8 +12,10 @@
    [skein.spark.folds :as folds])
   (:import
    (clojure.lang ExceptionInfo IPersistentMap PersistentQueue)
+   (java.sql Timestamp)
    (java.time Instant LocalDate Month)
-   (java.util ArrayList HashMap HashSet UUID)))
+   (java.util ArrayList HashMap HashSet UUID)
+   (java.util.regex Pattern)))
 
 (set! *warn-on-reflection* true)
 
@@ -34,6 +36,13 @@
   (doseq [x [0 -1 Long/MIN_VALUE Long/MAX_VALUE 1.5 -0.0 ##Inf 1N 1M 1.00M 2/3 (int 7) (short -3) (byte 9) (float 0.5) \λ (biginteger 12)]]
     (is (= [(class x) (str x)] [(class (sent x)) (str (sent x))])))
   (is (NaN? (sent ##NaN))))
+
+(deftest what-fressian-would-change-is-kept
+  (is (= StringBuilder (class (sent (StringBuilder. "a")))))
+  (is (= Timestamp (class (sent (Timestamp. 1)))))
+  (is (= ["-0.0" "0.0"] (map str (sent (double-array [-0.0 0.0])))))
+  (is (= Pattern/LITERAL (.flags ^Pattern (sent (Pattern/compile "." Pattern/LITERAL)))))
+  (is (= :skein/unsendable (:skein/error (error-of #(sent (Object.)))))))
 
 (deftest booleans-are-the-ones-clojure-knows
   (is (identical? false (sent false)))
@@ -120,6 +129,8 @@
 (deftest depth-and-size-have-bounds
   (let [nested (fn [n] (nth (iterate vector :x) n))]
     (is (= (nested 1000) (sent (nested 1000))))
+    (testing "on the stack of a new thread"
+      (is (= 1000 (count (take-while vector? (iterate first (deref (future (sent (nested 1000))) 60000 :late)))))))
     (is (= :skein/unsendable (:skein/error (error-of #(sent (nested 100000)))))))
   (is (= :skein/partial-too-large (:skein/error (error-of #(codec/encode (range) 1000000)))))
   (is (= :skein/partial-too-large (:skein/error (error-of #(codec/encode (byte-array 1000) 999)))))
