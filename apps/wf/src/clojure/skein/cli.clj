@@ -34,14 +34,13 @@
   (.flush out))
 
 (def ^:private sample-log-options
-  {"--output" {:key :output, :parse options/text}
-   "-o" {:key :output, :parse options/text}
-   "--seed" {:key :seed, :parse (options/whole-number Long/MIN_VALUE Long/MAX_VALUE)}
-   "--clean" {:key :clean?}
-   "--no-final-newline" {:key :no-final-newline?}
-   "--force" {:key :force?}
-   "--trace" {:key :trace?}
-   "--help" {:key :help?}})
+  [["-o" "--output FILE"]
+   (options/whole-number "--seed N" Long/MIN_VALUE Long/MAX_VALUE)
+   [nil "--clean" :id :clean?]
+   [nil "--no-final-newline" :id :no-final-newline?]
+   [nil "--force" :id :force?]
+   [nil "--trace" :id :trace?]
+   [nil "--help" :id :help?]])
 
 (def ^:private sample-log-help
   "Writes a made-up web-server log of any size. The same seed gives the same log.

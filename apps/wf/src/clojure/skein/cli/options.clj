@@ -1,13 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.cli.options
-  "Command-line options, as data.
+  "Command-line options: tools.cli, with errors that are thrown.
 
-  - `parse`                            specs and arguments -> options and the other arguments
-  - `text`, `one-of`, `whole-number`   parsers for an option's value
-  - `with-file`                        options -> options with those of a file
-  - `fail!`                            throws :skein/bad-option"
+  - `parse`                      specs and arguments -> options and the other arguments
+  - `whole-number`, `several`    specs of an option; `one-of` the check of one
+  - `given`                      specs and options -> names of options
+  - `with-file`                  options -> options with those of a file
+  - `fail!`                      throws :skein/bad-option"
   (:require
    [clojure.string :as str]
+   [clojure.tools.cli :as cli]
    [skein.impl.error :as error]
    [skein.wf.spelling :as spelling])
   (:import
@@ -21,82 +23,62 @@
   [message]
   (error/fail! :skein/bad-option message {}))
 
-(defn text
-  "Returns `text` as it is: the parser of an option with any value."
-  [text _option]
-  text)
-
 (defn one-of
-  "Returns a parser that accepts only `choices`, a seq of strings."
+  "Returns the check of an option that accepts only `choices`, a seq of strings."
   [choices]
-  (fn parse-choice [text option]
-    (if (some #{text} choices)
-      text
-      (fail! (str option " must be " (apply str (interpose " or " choices)) ", not " (error/preview text))))))
+  [(set choices) (str "must be " (str/join " or " choices))])
 
 (defn whole-number
-  "Returns a parser for whole numbers from `least` to `most`."
-  [least most]
-  (fn parse-number [text option]
-    (let [n (parse-long text)]
-      (if (and n (<= least n most))
-        n
-        (fail! (str option " must be a whole number"
-                    (when-not (neg? least) (str " from " least " to " most)) ", not " (error/preview text)))))))
+  "Returns an option whose value is a whole number from `least` to `most`."
+  [option least most]
+  [nil option
+   :parse-fn parse-long
+   :validate [(fn within [n] (and n (<= least n most)))
+              (str "must be a whole number" (when-not (neg? least) (str " from " least " to " most)))]])
 
-(defn- split-option
-  "Returns `[option value-or-nil]` for an argument such as --top or --top=5."
-  [^String argument]
-  (let [at (.indexOf argument "=")]
-    (if (and (pos? at) (.startsWith argument "--"))
-      [(.substring argument 0 at) (.substring argument (inc at))]
-      [argument nil])))
+(defn several
+  "Returns an option that may be given several times. `update-fn` returns its value from the one so far, or nil,
+  and a further one."
+  [option id update-fn]
+  [nil option :id id, :multi true, :update-fn update-fn])
 
-(defn- take-option
-  "Returns `[option spec value rest]` for the option that `arguments` begin with."
-  [specs [argument & more]]
-  (let [[option value] (split-option argument)
-        {:keys [parse] :as spec} (specs option)]
-    (cond
-      (nil? spec) (fail! (str "unknown option " option (when-let [known (spelling/nearest (keys specs) option)] (str "; did you mean " known "?"))))
-      (and value (nil? parse)) (fail! (str option " takes no value"))
-      (nil? parse) [option spec true more]
-      value [option spec (parse value option) more]
-      (empty? more) (fail! (str option " needs a value"))
-      :else [option spec (parse (first more) option) (rest more)])))
+(defn- refuse-value!
+  "Throws if one of the arguments gives a value to an option that takes none. tools.cli would ignore it."
+  [specs arguments]
+  (let [flags (into #{} (comp (remove :required) (map :long-opt)) specs)]
+    (doseq [argument (take-while (complement #{"--"}) arguments)
+            :let [[option value] (str/split argument #"=" 2)]]
+      (when (and value (flags option)) (fail! (str option " takes no value"))))))
 
-(defn- add-option
-  "Adds an option of `spec` to `options`. Throws if an option that takes one value gets two different ones."
-  [options {:keys [key parse many? list?]} option value]
-  (let [before (options key)]
-    (assoc options key (cond
-                         many? (conj (or before []) value)
-                         (and list? before) (str before "," value)
-                         (and before parse (not= before value))
-                         (fail! (str option " is given twice, as " (error/preview before) " and " (error/preview value)))
-                         :else value))))
+(defn- explained
+  "Returns an error of tools.cli, with the option that was probably meant."
+  [specs error]
+  (let [[_ unknown] (re-matches #"Unknown option: \"(.*)\"" error)
+        near (some->> unknown (spelling/nearest (keep :long-opt specs)))]
+    (str (str/lower-case (subs error 0 1)) (subs error 1) (when near (str "; did you mean " near "?")))))
 
 (defn parse
   "Returns `[options others]`: a map of the options found, and the other arguments, in order.
 
-  specs      map of option, such as \"--top\", to {:key :top, :parse (fn [text option])}; without :parse the option takes no value;
-             with :many? true it may be given several times, and its values come in a vector; with :list? true their
-             texts are joined with commas
+  specs      the options, as tools.cli takes them; of an option that is not `several` the last value holds
   arguments  seq of strings; options and others in any order, `--top 5` or `--top=5`; `--` ends the options
 
   A single `-` is not an option. Throws :skein/bad-option.
 
-      (parse {\"--top\" {:key :top, :parse (whole-number 1 99)}} [\"a.log\" \"--top=5\"])
+      (parse [(whole-number \"--top N\" 1 99)] [\"a.log\" \"--top=5\"])
       ;=> [{:top 5} [\"a.log\"]]"
   [specs arguments]
-  (loop [options {}, others [], [^String argument & more :as arguments] (seq arguments)]
-    (cond
-      (nil? argument) [options others]
-      (= argument "--") [options (into others more)]
-      (and (.startsWith argument "-") (not= argument "-"))
-      (let [[option spec value more] (take-option specs arguments)]
-        (recur (add-option options spec option value) others (seq more)))
-      :else (recur options (conj others argument) more))))
+  (let [{:keys [options errors summary] others :arguments} (cli/parse-opts arguments specs :summary-fn identity)]
+    (refuse-value! summary arguments)
+    (when errors (fail! (explained summary (first errors))))
+    [options others]))
+
+(defn given
+  "Returns those of `specs` that are in `options`, each as its name, such as --top."
+  [specs options]
+  (for [{:keys [id long-opt short-opt]} (:summary (cli/parse-opts nil specs :summary-fn identity))
+        :when (contains? options id)]
+    (or long-opt short-opt)))
 
 (defn- line-arguments
   "Returns the arguments in a line of a file of options. Throws if they are not an option."
@@ -112,8 +94,8 @@
       arguments)))
 
 (defn from-file
-  "Returns the options in the file at `path`: one on each line, as on the command line but without quotes; a line may be empty
-  or begin with #. Throws :skein/bad-option."
+  "Returns the options in the file at `path`: one on each line, as on the command line but without quotes; a line may
+  be empty or begin with #. Throws :skein/bad-option."
   [specs path]
   (let [lines (try (str/split-lines (slurp path))
                    (catch IOException e (fail! (str path " can't be read: " (ex-message e)))))

@@ -13,7 +13,6 @@
    [skein.cli.paths :as paths]
    [skein.cli.progress :as progress]
    [skein.cli.terminal :as terminal]
-   [skein.impl.error :as error]
    [skein.wf.data :as data]
    [skein.wf.driver :as driver]
    [skein.wf.text :as text]
@@ -23,73 +22,69 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private text-option {:parse options/text})
-
-(defn- question
-  "Returns the entry of an option that the Wide Finder report does not have."
-  [key parse]
-  {:key key, :parse parse, :question? true})
-
-(defn- spark-master
-  "Returns the value of --spark, which must name a master. For other values the launcher does not add Spark to the class path."
-  [text option]
-  (if (re-find #"^(?:local|yarn|spark:|k8s:)" text)
-    text
-    (options/fail! (str option " needs a master, such as spark://host:7077, local[4] or yarn, not " (error/preview text)))))
-
 (defn- several
-  "Like `question`, for a value that is a list with commas. If the option is given again, the lists are joined."
-  [key]
-  (assoc (question key options/text) :list? true))
+  "Returns an option whose value is a list with commas. If it is given again, the lists are joined."
+  [option id]
+  (options/several option id (fn join [before more] (if before (str before "," more) more))))
+
+(defn- all
+  "Returns an option whose values come in a vector."
+  [option id]
+  (options/several option id (fnil conj [])))
+
+(def ^:private question-specs
+  "The options that the Wide Finder report does not have."
+  [[nil "--log-format FORMAT"]
+   [nil "--format-of NAME"]
+   (several "--by NAME,..." :by)
+   [nil "--sum bytes|time" :validate (options/one-of ["bytes" "time"])]
+   [nil "--rank NAME"]
+   [nil "--every DURATION"]
+   [nil "--distinct FIELD"]
+   (several "--percentiles bytes,time" :percentiles)
+   (several "--status LIST" :status)
+   (several "--method LIST" :method)
+   (several "--client LIST" :client)
+   (several "--not-client LIST" :not-client)
+   [nil "--no-bots" :id :no-bots?]
+   (all "--path REGEX" :path)
+   (all "--where CONDITION" :where)
+   [nil "--from TIME"]
+   [nil "--to TIME"]
+   [nil "--since TIME" :id :from]
+   [nil "--until TIME" :id :to]
+   [nil "--slower DURATION"]
+   [nil "--larger SIZE"]
+   ["-e" nil :id :form :required "FORM"]
+   [nil "--tallies FILE"]
+   (all "--geo FILE" :geo)
+   [nil "--anonymize" :id :anonymize?]
+   [nil "--save FILE"]
+   [nil "--with FILE"]
+   [nil "--approx" :id :approx?]
+   [nil "--malformed FILE"]
+   [nil "--follow" :id :follow?]
+   [nil "--serve" :id :serve?]
+   (options/whole-number "--port N" 0 65535)])
 
 (def option-specs
   "The options of `skein wf`."
-  {"--preset" {:key :preset, :parse (options/one-of ["wf2" "site"])}
-   "--log-format" (question :log-format options/text)
-   "--format-of" (question :format-of options/text)
-   "--by" (several :by)
-   "--top" {:key :top, :parse (options/whole-number 1 Integer/MAX_VALUE)}
-   "--sum" (question :sum (options/one-of ["bytes" "time"]))
-   "--rank" (question :rank options/text)
-   "--every" (question :every options/text)
-   "--distinct" (question :distinct options/text)
-   "--percentiles" (several :percentiles)
-   "--status" (several :status)
-   "--method" (several :method)
-   "--client" (several :client)
-   "--not-client" (several :not-client)
-   "--no-bots" {:key :no-bots?, :question? true}
-   "--path" (assoc (question :path options/text) :many? true)
-   "--where" (assoc (question :where options/text) :many? true)
-   "--from" (question :from options/text)
-   "--to" (question :to options/text)
-   "--since" (question :from options/text)
-   "--until" (question :to options/text)
-   "--slower" (question :slower options/text)
-   "--larger" (question :larger options/text)
-   "-e" (question :form options/text)
-   "--tallies" (question :tallies options/text)
-   "--geo" {:key :geo, :parse options/text, :question? true, :many? true}
-   "--anonymize" {:key :anonymize?, :question? true}
-   "--save" (question :save options/text)
-   "--with" (question :with options/text)
-   "--approx" {:key :approx?, :question? true}
-   "--malformed" (question :malformed options/text)
-   "--follow" {:key :follow?, :question? true}
-   "--html" (assoc text-option :key :html)
-   "--serve" {:key :serve?, :question? true}
-   "--port" {:key :port, :parse (options/whole-number 0 65535), :question? true}
-   "--format" {:key :format, :parse (options/one-of ["text" "json" "edn" "csv"])}
-   "--color" {:key :color, :parse (options/one-of ["auto" "always" "never"])}
-   "--spark" {:key :spark, :parse spark-master}
-   "--workers" {:key :workers, :parse (options/whole-number 1 1024)}
-   "--keep-going" {:key :keep-going?}
-   "--config" {:key :config, :parse options/text}
-   "--quiet" {:key :quiet?}
-   "--trace" {:key :trace?}
-   "--help" {:key :help?}
-   "-h" {:key :help?}
-   "--version" {:key :version?}})
+  (into question-specs
+        [[nil "--preset NAME" :validate (options/one-of ["wf2" "site"])]
+         (options/whole-number "--top N" 1 Integer/MAX_VALUE)
+         [nil "--html FILE"]
+         [nil "--format FORMAT" :validate (options/one-of ["text" "json" "edn" "csv"])]
+         [nil "--color WHEN" :validate (options/one-of ["auto" "always" "never"])]
+         ;; For other masters the launcher does not add Spark to the class path.
+         [nil "--spark MASTER" :validate [#(re-find #"^(?:local|yarn|spark:|k8s:)" %)
+                                          "must be a master, such as spark://host:7077, local[4] or yarn"]]
+         (options/whole-number "--workers N" 1 1024)
+         [nil "--keep-going" :id :keep-going?]
+         [nil "--config FILE"]
+         [nil "--quiet" :id :quiet?]
+         [nil "--trace" :id :trace?]
+         ["-h" "--help" :id :help?]
+         [nil "--version" :id :version?]]))
 
 (def help
   "The text of --help."
@@ -180,20 +175,13 @@ that can't be read, 130 interrupted.
 
 ;;;; Which report
 
-(defn- question-options
-  "Returns those of the given options that the Wide Finder report does not have."
-  [options]
-  (for [[option {:keys [key question?]}] option-specs
-        :when (and question? (contains? options key))]
-    option))
-
 (defn- wide-finder-log?
   "Returns whether an input begins like the logs of Wide Finder, whose articles are below /ongoing/When/."
   [{:keys [^bytes head]}]
   (.contains (String. head "ISO-8859-1") "\"GET /ongoing/When/"))
 
 (defn- preset [{:keys [preset] :as options} prepared]
-  (let [questions (sort (question-options options))]
+  (let [questions (sort (options/given question-specs options))]
     (when (and (= preset "wf2") (seq questions))
       (options/fail! (str "--preset wf2 makes a fixed report, so it can't be combined with " (first questions))))
     (or preset

@@ -11,16 +11,16 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private specs
-  {"--top" {:key :top, :parse (options/whole-number 1 9)}
-   "--kind" {:key :kind, :parse (options/one-of ["a" "b"])}
-   "-o" {:key :output, :parse options/text}
-   "--all" {:key :all?}})
+  [(options/whole-number "--top N" 1 9)
+   [nil "--kind KIND" :validate (options/one-of ["a" "b"])]
+   ["-o" "--output FILE"]
+   [nil "--all" :id :all?]])
 
 (deftest options-and-arguments-come-in-any-order
   (is (= [{} []] (options/parse specs nil)))
   (is (= [{:top 3, :all? true, :output "x=y"} ["f" "-" "g"]]
          (options/parse specs ["f" "--top" "3" "-" "--all" "-o" "x=y" "g"])))
-  (is (= [{:top 4} ["a=b"]] (options/parse specs ["--top=4" "a=b" "--top=4"])) "the last one holds")
+  (is (= [{:top 4} ["a=b"]] (options/parse specs ["--top=3" "a=b" "--top=4"])) "the last one holds")
   (is (= [{:all? true} ["--top" "-x"]] (options/parse specs ["--all" "--" "--top" "-x"]))))
 
 (defn- failure [& arguments]
@@ -30,19 +30,21 @@
          (ex-message e))))
 
 (deftest bad-options-are-named
-  (is (= "unknown option --tpo; did you mean --top?" (failure "--tpo=3")))
-  (is (= "unknown option --ki; did you mean --kind?" (failure "--ki")))
-  (is (= "unknown option --other" (failure "--other")))
-  (is (= "unknown option -x" (failure "-x")))
-  (is (= "--top needs a value" (failure "--top")))
+  (is (= "unknown option: \"--tpo\"; did you mean --top?" (failure "--tpo=3")))
+  (is (= "unknown option: \"--ki\"; did you mean --kind?" (failure "--ki")))
+  (is (= "unknown option: \"--other\"" (failure "--other")))
+  (is (= "unknown option: \"-x\"" (failure "-x")))
+  (is (= "missing required argument for \"--top N\"" (failure "--top")))
   (is (= "--all takes no value" (failure "--all=1")))
-  (is (= "--top must be a whole number from 1 to 9, not \"\"" (failure "--top=")))
-  (is (= "--top must be a whole number from 1 to 9, not \"10\"" (failure "--top" "10")))
-  (is (= "--kind must be a or b, not \"c\"" (failure "--kind" "c"))))
+  (is (= "failed to validate \"--top \": must be a whole number from 1 to 9" (failure "--top=")))
+  (is (= "failed to validate \"--top 10\": must be a whole number from 1 to 9" (failure "--top" "10")))
+  (is (= "failed to validate \"--kind c\": must be a or b" (failure "--kind" "c"))))
 
 (deftest options-come-from-a-file
   (let [file (File/createTempFile "options" ".conf")
-        specs (assoc specs "--config" {:key :config, :parse options/text}, "--by" {:key :by, :parse options/text, :list? true})
+        specs (conj specs
+                    [nil "--config FILE"]
+                    (options/several "--by NAME" :by (fn join [before more] (if before (str before "," more) more))))
         with-file (fn [text & arguments]
                     (spit file text)
                     (try (options/with-file specs (first (options/parse specs (into ["--config" (str file)] arguments))))
@@ -50,8 +52,8 @@
     (is (= {:top 3, :output "a b#c", :all? true, :by "x,y"}
            (dissoc (with-file "# ours\n\n--top=3\r\n  -o  a b#c \n--all\n--by x\n--by = y") :config)))
     (is (= {:top 4, :by "z"} (dissoc (with-file "--top 3\n--by x" "--top" "4" "--by" "z") :config)) "the command line replaces")
-    (is (= "FILE, line 2: unknown option --tpo; did you mean --top?" (with-file "--all\n--tpo 3")))
-    (is (= "FILE, line 1: --top needs a value" (with-file "--top")))
+    (is (= "FILE, line 2: unknown option: \"--tpo\"; did you mean --top?" (with-file "--all\n--tpo 3")))
+    (is (= "FILE, line 1: missing required argument for \"--top N\"" (with-file "--top")))
     (doseq [line ["--all false" "--all=false" "--all  yes"]]
       (is (= "FILE, line 2: --all takes no value" (with-file (str "--top 3\n" line)))))
     (is (= "FILE, line 1: expected an option, such as --top 20, not \"top 3\"" (with-file "top 3")))
