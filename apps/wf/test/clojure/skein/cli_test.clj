@@ -278,17 +278,17 @@
 (deftest wrong-arguments-are-one-clear-line
   (doseq [[arguments message]
           {["wf"] "skein wf: no FILE given; name the logs to read, or - for standard input (see: skein wf --help)"
-           ["wf" "--frmat" "json" "x"] "skein wf: unknown option: \"--frmat\"; did you mean --format? (see: skein wf --help)"
-           ["wf" "--format" "xml" "x"] "skein wf: failed to validate \"--format xml\": must be text or json or edn or csv (see: skein wf --help)"
-           ["wf" "--preset" "wf1" "x"] "skein wf: failed to validate \"--preset wf1\": must be wf2 or site (see: skein wf --help)"
-           ["wf" "x" "--top"] "skein wf: missing required argument for \"--top N\" (see: skein wf --help)"
-           ["wf" "x" "--top" "0"] "skein wf: failed to validate \"--top 0\": must be a whole number from 1 to 2147483647 (see: skein wf --help)"
-           ["wf" "x" "--top=many"] "skein wf: failed to validate \"--top many\": must be a whole number from 1 to 2147483647 (see: skein wf --help)"
-           ["wf" "x" "--workers" "-1"] "skein wf: failed to validate \"--workers -1\": must be a whole number from 1 to 1024 (see: skein wf --help)"
+           ["wf" "--frmat" "json" "x"] "skein wf: Unknown option: \"--frmat\"; did you mean --format? (see: skein wf --help)"
+           ["wf" "--format" "xml" "x"] "skein wf: Failed to validate \"--format xml\": must be text or json or edn or csv (see: skein wf --help)"
+           ["wf" "--preset" "wf1" "x"] "skein wf: Failed to validate \"--preset wf1\": must be wf2 or site (see: skein wf --help)"
+           ["wf" "x" "--top"] "skein wf: Missing required argument for \"--top N\" (see: skein wf --help)"
+           ["wf" "x" "--top" "0"] "skein wf: Failed to validate \"--top 0\": must be a whole number from 1 to 2147483647 (see: skein wf --help)"
+           ["wf" "x" "--top=many"] "skein wf: Failed to validate \"--top many\": must be a whole number from 1 to 2147483647 (see: skein wf --help)"
+           ["wf" "x" "--workers" "-1"] "skein wf: Failed to validate \"--workers -1\": must be a whole number from 1 to 1024 (see: skein wf --help)"
            ["wf" "x" "--keep-going=yes"] "skein wf: --keep-going takes no value (see: skein wf --help)"
            ["wf" "x" "--format-of" "nginx" "--log-format" "%h %s"]
            "skein wf: --log-format says what the lines look like, so it can't be combined with --format-of (see: skein wf --help)"
-           ["wf" "--spark" "x"] (str "skein wf: failed to validate \"--spark x\": must be a master, such as spark://host:7077, local[4] or yarn (see: skein wf --help)")
+           ["wf" "--spark" "x"] (str "skein wf: Failed to validate \"--spark x\": must be a master, such as spark://host:7077, local[4] or yarn (see: skein wf --help)")
            ["wf" "--by" "url" "--sum" "bytes" "--rank" "hits" "examples/shop.log"]
            "skein wf: --sum bytes orders the rows as --rank bytes does, so it can't be combined with --rank hits (see: skein wf --help)"
            ["wf" "--by" "url" "--log-format" "combind" "examples/shop.log"]
@@ -307,7 +307,7 @@
            ["wf" ""] "skein wf: There is no file \"\". Check the spelling, and the folder in which the program runs."
            ["sample-log"] "skein sample-log: no SIZE given; give the size of the log, such as 10M (see: skein sample-log --help)"
            ["sample-log" "1" "2"] "skein sample-log: give one SIZE, not 2: [\"1\" \"2\"] (see: skein sample-log --help)"
-           ["sample-log" "1" "--seed" "x"] "skein sample-log: failed to validate \"--seed x\": must be a whole number (see: skein sample-log --help)"
+           ["sample-log" "1" "--seed" "x"] "skein sample-log: Failed to validate \"--seed x\": must be a whole number (see: skein sample-log --help)"
            ["sample-log" "10Q"] (str "skein sample-log: \"10Q\" is not a size; write a number of bytes, or one with K, M, G or T,"
                                      " such as 500, 10M or 2.5G, up to 1024T")
            ["fw"] "skein: unknown command \"fw\"; the commands are wf, sample-log and help (see: skein --help)"

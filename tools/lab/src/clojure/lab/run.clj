@@ -6,6 +6,7 @@
    [clojure.java.io :as io]
    [clojure.pprint :as pprint]
    [clojure.string :as str]
+   [clojure.tools.cli :as cli]
    [lab.experiments :as experiments]
    [lab.figures :as figures]
    [lab.machine :as machine]
@@ -25,58 +26,54 @@
 
 (def ^:private limits-ms "The time limit of a contestant for one figure." {:full 180000, :quick 30000, :tiny 60000})
 
-(def ^:private usage
+;;;; The command line
+
+(defn- folder
+  "Returns the path of a folder, which is made. It is relative to the caller's folder, which the launcher passes on."
+  [path]
+  (let [caller (System/getenv "SKEIN_CALLED_FROM")
+        folder (if (and caller (not (.isAbsolute (io/file path)))) (io/file caller path) (io/file path))]
+    (.mkdirs folder)
+    (str folder)))
+
+(defn- writable-folder? [path]
+  (let [folder (io/file path)]
+    (and (.isDirectory folder) (.canWrite folder))))
+
+(def ^:private option-specs
+  [[nil "--quick" "small sizes: under 90 s, instead of about ten minutes" :id :size, :parse-fn (constantly :quick)]
+   [nil "--size SIZE" "full, quick or tiny; tiny only shows that everything works"
+    :parse-fn keyword, :validate [limits-ms "must be full, quick or tiny"]]
+   [nil "--out FOLDER" "where to write, by default target/lab"
+    :parse-fn folder, :validate [writable-folder? "must be a folder that can be written"]]
+   ["-h" "--help" "this text"]])
+
+(defn- usage [options]
   (str "usage: ./skein lab [OPTIONS...] [EXPERIMENT...]\n\n"
        "Reruns ten experiments that were published between 2009 and 2025, on core.async 1.7.701 and 1.9.865, on\n"
        "Clojure and the JDK, and on Skein. It writes report.html and results.edn. In a table, the column \"published\" has\n"
        "the figures of that time, and \"once\" marks the figure of a single run.\n\n"
-       "  --quick       small sizes: under 90 s, instead of about ten minutes\n"
-       "  --size SIZE   full, quick or tiny; tiny only shows that everything works\n"
-       "  --out FOLDER  where to write, by default target/lab\n"
-       "  --help        this text\n\n"
-       "Experiments, by name or number; by default all of them:\n\n"
+       options
+       "\n\nExperiments, by name or number; by default all of them:\n\n"
        (str/join (for [{:keys [id name title]} experiments/experiments]
                    (format "  %-4s %-13s %s\n" id name title)))))
 
-;;;; The command line
-
 (defn- usage-error! [message]
-  (throw (ex-info message {::usage true})))
-
-(defn- from-caller
-  "Returns the path of a file that is relative to the caller's folder, which the launcher passes on."
-  [path]
-  (let [caller (System/getenv "SKEIN_CALLED_FROM")]
-    (if (and caller (not (.isAbsolute (io/file path)))) (str (io/file caller path)) path)))
-
-(defn- writable-folder [path]
-  (let [folder (io/file (from-caller path))]
-    (.mkdirs folder)
-    (when-not (and (.isDirectory folder) (.canWrite folder))
-      (usage-error! (str "--out needs a folder that can be written, not '" path "'")))
-    (.getPath folder)))
+  (throw (ex-info (str message "; ./skein lab --help shows what there is") {::usage true})))
 
 (defn- chosen [text]
-  (or (experiments/named text)
-      (usage-error! (str "there is no experiment '" text "'; ./skein lab --help lists them"))))
+  (or (experiments/named text) (usage-error! (str "there is no experiment '" text "'"))))
 
 (defn parse
-  "Returns {:size keyword, :out path, :help? boolean, :experiments [experiment]} from arguments."
+  "Returns {:size keyword, :out path, :experiments [experiment]} from arguments. With --help, :help is the usage."
   [args]
-  (loop [[arg & more] args options {:size :full, :out "target/lab", :experiments []}]
-    (case arg
-      nil (update options :experiments #(if (seq %) (vec (distinct %)) experiments/experiments))
-      ("-h" "--help") (assoc options :help? true)
-      "--quick" (recur more (assoc options :size :quick))
-      "--size" (if (contains? limits-ms (keyword (first more)))
-                 (recur (rest more) (assoc options :size (keyword (first more))))
-                 (usage-error! "--size needs full, quick or tiny"))
-      "--out" (if (first more)
-                (recur (rest more) (assoc options :out (writable-folder (first more))))
-                (usage-error! "--out needs a folder"))
-      (if (str/starts-with? arg "-")
-        (usage-error! (str "unknown option '" arg "'; ./skein lab --help lists them"))
-        (recur more (update options :experiments conj (chosen arg)))))))
+  (let [{:keys [options arguments errors summary]} (cli/parse-opts args option-specs)]
+    (cond
+      (:help options) {:help (usage summary)}
+      errors (usage-error! (first errors))
+      :else (merge {:size :full, :out "target/lab"}
+                   options
+                   {:experiments (or (seq (distinct (map chosen arguments))) experiments/experiments)}))))
 
 ;;;; Progress
 
@@ -228,8 +225,8 @@
                        (when-not (::usage (ex-data e)) (throw e))
                        (binding [*out* *err*] (println (str "skein: " (ex-message e))))
                        (System/exit 2)))]
-    (if (:help? options)
-      (print usage)
+    (if (:help options)
+      (print (:help options))
       (run-and-tell! options args))
     (flush)
     (shutdown-agents)))

@@ -156,10 +156,10 @@
     (is (= ["e1" "e2" "e3" "e4" "e5" "e6" "e7" "e8" "e9" "e10"] (ids)))
     (is (= ["e7" "e1"] (ids "nested" "E1" "e7")))
     (is (= [:full :quick :tiny] (map (comp :size parse) [[] ["--quick"] ["--size" "tiny"]])))
-    (is (:help? (parse ["--help"])))
-    (doseq [[args message] {["e11"] "no experiment 'e11'", ["--fast"] "unknown option '--fast'"
-                            ["--size" "huge"] "--size needs", ["--out"] "--out needs"
-                            ["--out" "README.md"] "can be written, not 'README.md'"}]
+    (is (:help (parse ["--help"])))
+    (doseq [[args message] {["e11"] "no experiment 'e11'", ["--fast"] "Unknown option: \"--fast\"; ./skein lab --help"
+                            ["--size" "huge"] "\"--size huge\": must be full, quick or tiny", ["--out"] "Missing required argument for \"--out FOLDER\""
+                            ["--out" "README.md"] "\"--out README.md\": must be a folder that can be written"}]
       (is (thrown-with-msg? clojure.lang.ExceptionInfo (re-pattern message) (parse args))))))
 
 ;;;; Tables, sentences, plots

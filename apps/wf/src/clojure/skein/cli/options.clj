@@ -55,7 +55,7 @@
   [specs error]
   (let [[_ unknown] (re-matches #"Unknown option: \"(.*)\"" error)
         near (some->> unknown (spelling/nearest (keep :long-opt specs)))]
-    (str (str/lower-case (subs error 0 1)) (subs error 1) (when near (str "; did you mean " near "?")))))
+    (str error (when near (str "; did you mean " near "?")))))
 
 (defn parse
   "Returns `[options others]`: a map of the options found, and the other arguments, in order.

@@ -30,15 +30,15 @@
          (ex-message e))))
 
 (deftest bad-options-are-named
-  (is (= "unknown option: \"--tpo\"; did you mean --top?" (failure "--tpo=3")))
-  (is (= "unknown option: \"--ki\"; did you mean --kind?" (failure "--ki")))
-  (is (= "unknown option: \"--other\"" (failure "--other")))
-  (is (= "unknown option: \"-x\"" (failure "-x")))
-  (is (= "missing required argument for \"--top N\"" (failure "--top")))
+  (is (= "Unknown option: \"--tpo\"; did you mean --top?" (failure "--tpo=3")))
+  (is (= "Unknown option: \"--ki\"; did you mean --kind?" (failure "--ki")))
+  (is (= "Unknown option: \"--other\"" (failure "--other")))
+  (is (= "Unknown option: \"-x\"" (failure "-x")))
+  (is (= "Missing required argument for \"--top N\"" (failure "--top")))
   (is (= "--all takes no value" (failure "--all=1")))
-  (is (= "failed to validate \"--top \": must be a whole number from 1 to 9" (failure "--top=")))
-  (is (= "failed to validate \"--top 10\": must be a whole number from 1 to 9" (failure "--top" "10")))
-  (is (= "failed to validate \"--kind c\": must be a or b" (failure "--kind" "c"))))
+  (is (= "Failed to validate \"--top \": must be a whole number from 1 to 9" (failure "--top=")))
+  (is (= "Failed to validate \"--top 10\": must be a whole number from 1 to 9" (failure "--top" "10")))
+  (is (= "Failed to validate \"--kind c\": must be a or b" (failure "--kind" "c"))))
 
 (deftest options-come-from-a-file
   (let [file (File/createTempFile "options" ".conf")
@@ -52,8 +52,8 @@
     (is (= {:top 3, :output "a b#c", :all? true, :by "x,y"}
            (dissoc (with-file "# ours\n\n--top=3\r\n  -o  a b#c \n--all\n--by x\n--by = y") :config)))
     (is (= {:top 4, :by "z"} (dissoc (with-file "--top 3\n--by x" "--top" "4" "--by" "z") :config)) "the command line replaces")
-    (is (= "FILE, line 2: unknown option: \"--tpo\"; did you mean --top?" (with-file "--all\n--tpo 3")))
-    (is (= "FILE, line 1: missing required argument for \"--top N\"" (with-file "--top")))
+    (is (= "FILE, line 2: Unknown option: \"--tpo\"; did you mean --top?" (with-file "--all\n--tpo 3")))
+    (is (= "FILE, line 1: Missing required argument for \"--top N\"" (with-file "--top")))
     (doseq [line ["--all false" "--all=false" "--all  yes"]]
       (is (= "FILE, line 2: --all takes no value" (with-file (str "--top 3\n" line)))))
     (is (= "FILE, line 1: expected an option, such as --top 20, not \"top 3\"" (with-file "top 3")))

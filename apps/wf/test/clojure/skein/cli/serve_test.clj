@@ -121,7 +121,7 @@
                               "--html" ["--serve" "--html" "x.html" log]
                               "--spark" ["--serve" "--spark" "local" log]
                               "add --serve" ["--port" "80" log]
-                              "failed to validate \"--port 65536\": must be a whole number from" ["--serve" "--port" "65536" log]
+                              "Failed to validate \"--port 65536\": must be a whole number from" ["--serve" "--port" "65536" log]
                               "--preset wf2 makes a fixed report" ["--serve" "--preset" "wf2" log]}
             :let [[code out err] (apply run arguments)]]
       (is (= [2 ""] [code out]) arguments)

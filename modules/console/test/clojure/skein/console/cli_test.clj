@@ -32,11 +32,11 @@
 (deftest bad-arguments-are-refused
   (are [code says args] (let [[result out err] (apply run args)] (and (= code result) (= "" out) (str/includes? err says)))
     2 "skein: these options need a target" ["--prove"]
-    2 "skein: there is no option --kill; ./skein console --help lists the options.\n" ["1" "--kill"]
+    2 "skein: Unknown option: \"--kill\"; ./skein console --help lists the options.\n" ["1" "--kill"]
     2 "skein: console takes a target and an earlier file, but also got '3'.\n" ["1" "2" "3"]
-    2 "--port takes a number up to 65535; 0 takes a free port.\n" ["no-such-file.edn" "--port" "99999"]
-    2 "--port takes a number" ["1" "--port"]
-    2 "--port takes a number" ["1" "--port" "x"]
+    2 "skein: Failed to validate \"--port 99999\": must be a number up to 65535; 0 takes a free port; ./skein" ["no-such-file.edn" "--port" "99999"]
+    2 "Missing required argument for \"--port N\"" ["1" "--port"]
+    2 "\"--port x\": must be a number" ["1" "--port" "x"]
     2 "neither the number of a process" ["no-such-file.edn"]))
 
 (deftest a-dump-is-served
