@@ -13,7 +13,6 @@
    [skein.cli.terminal :as terminal]
    [skein.impl.error :as error]
    [skein.wf.analysis :as analysis]
-   [skein.wf.data :as data]
    [skein.wf.filter :as filter]
    [skein.wf.query :as query]
    [skein.wf.saved :as saved]
@@ -109,9 +108,9 @@
   (let [result (for-others result options)
         [^String text ^String encoding] (case format
                                           "text" [(text/text result (terminal/color? options) (second (terminal/size))) "UTF-8"]
-                                          "json" [(data/json result) "UTF-8"]
-                                          "edn" [(data/edn result) "UTF-8"]
-                                          "csv" [(data/csv result) "ISO-8859-1"])]
+                                          "json" [((requiring-resolve 'skein.wf.data/json) result) "UTF-8"]
+                                          "edn" [((requiring-resolve 'skein.wf.data/edn) result) "UTF-8"]
+                                          "csv" [((requiring-resolve 'skein.wf.data/csv) result) "ISO-8859-1"])]
     (.write out (.getBytes text encoding))
     (.flush out)))
 

@@ -6,10 +6,9 @@
 
   The page asks for the report, as HTML, whenever the stream of events says that there is a newer one."
   (:require
-   [clojure.string :as str]
+   [clojure.data.json :as json]
    [skein.cli.questions :as questions]
    [skein.page :as page]
-   [skein.wf.data :as data]
    [skein.wf.html :as html])
   (:import
    (java.io OutputStream PrintStream)
@@ -20,10 +19,11 @@
 (def ^:const ^:private event-ms "The time between two events of the stream." 500)
 
 (defn- event
-  "Returns the data for the page, in one line of JSON."
+  "Returns the data for the page, in JSON, which must be one line."
   [{:keys [rev at state says reading]}]
   (let [{:keys [total-bytes bytes-read]} (when (= "counting" state) reading)]
-    (str/trim-newline (data/json-text {:rev rev, :at at, :state state, :says says, :total total-bytes, :done (when bytes-read (bytes-read))}))))
+    (json/write-str {:rev rev, :at at, :state state, :says says, :total total-bytes
+                     :done (when bytes-read (bytes-read))})))
 
 (defn- stream [state]
   {:events (fn events [send!]

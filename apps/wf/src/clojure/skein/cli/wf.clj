@@ -13,7 +13,6 @@
    [skein.cli.paths :as paths]
    [skein.cli.progress :as progress]
    [skein.cli.terminal :as terminal]
-   [skein.wf.data :as data]
    [skein.wf.driver :as driver]
    [skein.wf.text :as text]
    [skein.wf.wf2 :as wf2])
@@ -204,9 +203,9 @@ that can't be read, 130 interrupted.
     (terminal/write-report!
       #(case format
          "text" (write-text out (text/text (wf2/text-result report) (terminal/color? options) (second (terminal/size))) "UTF-8")
-         "json" (write-text out (data/json-text (wf2/for-programs report)) "UTF-8")
-         "edn" (write-text out (data/edn-text (wf2/for-programs report)) "UTF-8")
-         "csv" (write-text out (data/csv (wf2/result report)) "ISO-8859-1")))
+         "json" (write-text out ((requiring-resolve 'skein.wf.data/json-text) (wf2/for-programs report)) "UTF-8")
+         "edn" (write-text out ((requiring-resolve 'skein.wf.data/edn-text) (wf2/for-programs report)) "UTF-8")
+         "csv" (write-text out ((requiring-resolve 'skein.wf.data/csv) (wf2/result report)) "ISO-8859-1")))
     (when html ((load-questions "write-html!") html (wf2/result report)))
     (doseq [{:keys [message]} (:failures report)] (print-line err "skein wf: " message))
     (print-line notes (text/summary (wf2/result report)))

@@ -8,7 +8,9 @@
   JSON and EDN are ASCII. A key's bytes are the characters U+0000 to U+00FF, escaped where needed; CSV has them as they are, so
   it must be written in ISO-8859-1."
   (:require
+   [clojure.data.json :as json]
    [clojure.string :as str]
+   [clojure.walk :as walk]
    [skein.wf.units :as units]))
 
 (set! *warn-on-reflection* true)
@@ -30,53 +32,25 @@
 
 ;;;; JSON
 
-(defn- append-char [^StringBuilder to c]
-  (let [code (long (int c))]
-    (cond
-      (= code 34) (.append to "\\\"")
-      (= code 92) (.append to "\\\\")
-      (<= 32 code 126) (.append to (char code))
-      :else (let [hex (Long/toHexString code)]
-              (.append to "\\u")
-              (.append to (.repeat "0" (- 4 (.length hex))))
-              (.append to hex)))))
+(defn- sorted
+  "Returns `value` with the keys of its maps in the order of the alphabet."
+  [value]
+  (walk/postwalk (fn sort-keys [x] (if (map? x) (into (sorted-map) x) x)) value))
 
-(defn quoted
-  "Returns a string as JSON and EDN both write it."
-  [text]
-  (let [to (StringBuilder. "\"")]
-    (doseq [c text] (append-char to c))
-    (str (.append to "\""))))
+(defn- finite
+  "Returns the value of a key. The sum of a user's own tally may be infinite, which JSON can't express: it becomes nil."
+  [_ value]
+  (if (and (float? value) (not (Double/isFinite (double value)))) nil value))
 
-(defn- json-name [k]
-  (quoted (str/replace (if (keyword? k) (name k) (str k)) "-" "_")))
-
-(defn- json-number
-  "Returns a number as JSON. The sums of a user's own tally may be fractions; a sum that JSON can't express, such as infinity, becomes null."
-  [n]
-  (cond
-    (integer? n) (str n)
-    (Double/isFinite (double n)) (str (double n))
-    :else "null"))
-
-(defn- write-json [value indent]
-  (let [inner (str indent " ")
-        block (fn block [open texts close]
-                (str open (str/join (str ",\n" inner) texts) close))]
-    (cond
-      (and (map? value) (not-any? (some-fn map? (every-pred coll? #(some map? %))) (vals value)))
-      (str "{" (str/join ", " (for [[k v] (sort-by (comp str key) value)] (str (json-name k) ": " (write-json v inner)))) "}")
-      (map? value) (block "{" (for [[k v] (sort-by (comp str key) value)] (str (json-name k) ": " (write-json v inner))) "}")
-      (and (sequential? value) (some map? value)) (block "[" (map #(write-json % inner) value) "]")
-      (coll? value) (str "[" (str/join ", " (map #(write-json % inner) value)) "]")
-      (nil? value) "null"
-      (number? value) (json-number value)
-      :else (quoted (if (keyword? value) (name value) value)))))
+(defn- written
+  "Returns `value` as JSON in printable ASCII."
+  [value & options]
+  (str/replace (apply json/write-str value :escape-slash false options) "\u007f" "\\u007f"))
 
 (defn json-text
   "Returns maps, sequences, strings and numbers as JSON, keys in the order of the alphabet."
   [value]
-  (str (write-json value "") "\n"))
+  (str (written (sorted value) :indent true, :key-fn #(str/replace (name %) "-" "_"), :value-fn finite) "\n"))
 
 (defn json
   "Returns a result as JSON, keys in the order of the alphabet."
@@ -87,16 +61,16 @@
 
 (defn- write-edn [value]
   (cond
-    (map? value) (str "{" (str/join ", " (for [[k v] (sort-by (comp str key) value)] (str (write-edn k) " " (write-edn v)))) "}")
+    (map? value) (str "{" (str/join ", " (for [[k v] value] (str (write-edn k) " " (write-edn v)))) "}")
     (coll? value) (str "[" (str/join " " (map write-edn value)) "]")
     (nil? value) "nil"
-    (string? value) (quoted value)
+    (string? value) (written value) ; EDN reads all escapes of JSON
     :else (str value)))
 
 (defn edn-text
   "Returns maps, sequences, strings and numbers as EDN in ASCII, keys in the order of the alphabet."
   [value]
-  (str (write-edn value) "\n"))
+  (str (write-edn (sorted value)) "\n"))
 
 (defn edn
   "Returns a result as EDN."

@@ -109,7 +109,7 @@
                       (.header "Authorization" (str "Bearer " (:token page))) .build)
           ^HttpResponse reply (.send (HttpClient/newHttpClient) request (HttpResponse$BodyHandlers/ofInputStream))]
       (with-open [in (BufferedReader. (io/reader (.body reply)))]
-        (is (re-find #"^data: \{.*\"rev\": \d+, .*\"state\": \"following\"" (.readLine in)))))))
+        (is (re-find #"^data: \{.*\"rev\":\d+,.*\"state\":\"following\"" (.readLine in)))))))
 
 (deftest wrong-options-are-one-line
   (let [log (str (log-of [(line 1)]))

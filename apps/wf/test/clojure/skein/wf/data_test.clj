@@ -2,6 +2,7 @@
 (ns skein.wf.data-test
   "Results for programs: JSON, EDN and CSV of all that a key may hold."
   (:require
+   [clojure.data.json :as json]
    [clojure.edn :as edn]
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
@@ -29,16 +30,16 @@
 (deftest json-is-ascii-and-escaped
   (let [json (data/json (assoc-in result [:tallies 1 :rows] [{:key ["\u0000\"\\\n\u00FF"], :numbers [1]}]))]
     (is (every? #(< 31 (int %) 127) (remove #{\newline} json)))
-    (is (str/includes? json "\"\\u0000\\\"\\\\\\u000a\\u00ff\""))
+    (is (str/includes? json "\"\\u0000\\\"\\\\\\n\\u00ff\""))
     (is (str/includes? json "\"p50_bytes\": null"))
-    (is (str/includes? json "\"malformed_kinds\": {\"empty\": 1}"))))
+    (is (= {"empty" 1} (get (json/read-str json) "malformed_kinds")))))
 
 (deftest json-has-no-ratios-and-no-infinities
   (let [json (fn [n] (data/json (assoc-in result [:tallies 1 :rows] [{:key ["k"], :numbers [n]}])))]
-    (is (str/includes? (json 3/2) "{\"count\": 1.5,"))
-    (is (str/includes? (json 2.5) "{\"count\": 2.5,"))
-    (is (str/includes? (json 12345678901234567890N) "{\"count\": 12345678901234567890,"))
-    (is (str/includes? (json ##Inf) "{\"count\": null,"))))
+    (is (str/includes? (json 3/2) "\"count\": 1.5,"))
+    (is (str/includes? (json 2.5) "\"count\": 2.5,"))
+    (is (str/includes? (json 12345678901234567890N) "\"count\": 12345678901234567890,"))
+    (is (str/includes? (json ##Inf) "\"count\": null,"))))
 
 (defn- parsed-csv
   "Returns the cells of RFC 4180 text."

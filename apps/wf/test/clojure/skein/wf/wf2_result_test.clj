@@ -2,6 +2,7 @@
 (ns skein.wf.wf2-result-test
   "The report of Wide Finder 2, as the general writers write it."
   (:require
+   [clojure.data.json :as json]
    [clojure.edn :as edn]
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
@@ -46,9 +47,11 @@
   (let [json (data/json-text (wf2/for-programs report))]
     (is (every? #(or (<= 32 (int %) 126) (= % \newline)) json))
     (doseq [part ["\"lines\": 1234567" "\"malformed\": 1" "\"ignored\": 22" "\"counted\": 1234544" "\"bytes_read\": 1073741824"
-                  "\"url_hits\": {\"checksum\": \"c0ffee\", \"distinct\": 1234, \"top\": [[\"/a\", 1234], [\"/b\", 5]], \"total\": 5678}"
-                  "[\"\\u0000\\u0001" " !\\\"#" "[\\\\]" "\\u00ff\", 1]]"]]
-      (is (str/includes? json part) part))))
+                  "\"\\u0000\\u0001" " !\\\"#" "[\\\\]" "\\u00ff\","]]
+      (is (str/includes? json part) part))
+    (is (= {"checksum" "c0ffee", "distinct" 1234, "top" [["/a" 1234] ["/b" 5]], "total" 5678}
+           (get (json/read-str json) "url_hits")))
+    (is (< (str/index-of json "\"checksum\"") (str/index-of json "\"distinct\"") (str/index-of json "\"total\"")))))
 
 (deftest summary-is-one-line
   (is (= "1,234,567 lines: 1,234,544 counted, 22 ignored, 1 malformed; 1,073,741,824 bytes read in 0.500 s, 2.0 GB/s"
