@@ -5,7 +5,7 @@
   * `routes` of a console, for `skein.page/serve!`"
   {:no-doc true}
   (:require
-   [clojure.string :as str]
+   [clojure.data.json :as json]
    [skein.console.graph :as graph]
    [skein.console.looks :as looks]
    [skein.console.source :as source]
@@ -15,8 +15,7 @@
    [skein.console.views.overview :as overview]
    [skein.console.views.problems :as problems]
    [skein.console.views.scopes :as scopes]
-   [skein.inspect :as inspect]
-   [skein.inspect.dump :as dump])
+   [skein.inspect :as inspect])
   (:import
    (clojure.lang ExceptionInfo)
    (java.io StringWriter)))
@@ -25,13 +24,8 @@
 
 (def ^:const ^:private tick-ms 1000)
 
-(defn- json-text [x]
-  (let [out (StringWriter.)]
-    (dump/write-json out x)
-    (str out)))
-
 (defn- json [x]
-  {:type "application/json; charset=utf-8" :body (json-text x)})
+  {:type "application/json; charset=utf-8" :body (json/write-str x)})
 
 (defn- text [format snapshot]
   (let [out (StringWriter.)]
@@ -47,12 +41,11 @@
 (defn- tick
   "Returns the counts of the last look, in one line of JSON."
   [{:keys [target actions]} {:keys [look history growth error]}]
-  (str/replace
-    (json-text {:name (:name target) :live (:live? target) :rev (:rev look) :at (:at-ms (:snapshot look)) :took (:took-ms look)
-                :error error :actions (map name actions)
-                :counts (when look (overview/counts look growth))
-                :history history})
-    "\n" ""))
+  (json/write-str {:name (:name target) :live (:live? target) :rev (:rev look) :at (:at-ms (:snapshot look))
+                   :took (:took-ms look)
+                   :error error :actions (vec actions)
+                   :counts (when look (overview/counts look growth))
+                   :history history}))
 
 (defn- stream [{:keys [looks] :as console}]
   {:events (fn events [send!]
