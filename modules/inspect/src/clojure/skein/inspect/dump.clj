@@ -23,29 +23,14 @@
 
 ;;;; JSON
 
-(def ^:private escapes {\" "\\\"", \\ "\\\\", \newline "\\n", \return "\\r", \tab "\\t"})
+(def ^:private escapes {"\"" "\\\"", "\\" "\\\\", "\n" "\\n", "\r" "\\r", "\t" "\\t"})
 
-(defn- plain?
-  "Returns whether JSON needs no escape for the character."
-  [c]
-  (let [c (int c)]
-    (not (or (< c 32) (= c 34) (= c 92) (<= 0x7f c 0x9f) (<= 0xd800 c 0xdfff)))))
-
-(defn- all-plain? [^String s]
-  (loop [i (dec (.length s))]
-    (or (neg? i) (and (plain? (.charAt s i)) (recur (dec i))))))
-
-(defn- write-string [^Writer out ^String s]
-  (.write out "\"")
-  (if (all-plain? s)
-    (.write out s)
-    (dotimes [i (.length s)]
-      (let [c (.charAt s i)]
-        (cond
-          (plain? c) (.write out (int c))
-          (escapes c) (.write out ^String (escapes c))
-          :else (.write out (format "\\u%04x" (int c)))))))
-  (.write out "\""))
+(defn- quoted
+  "Returns a string as JSON. Control characters and halves of characters, which a terminal or a file can't hold, are escaped."
+  ^String [s]
+  (str "\""
+       (str/replace s #"[\p{Cc}\p{Cs}\"\\]" (fn escape [c] (or (escapes c) (format "\\u%04x" (int (first c))))))
+       "\""))
 
 (defn write-json
   "Writes `x`, made of maps, sequences, strings, names, numbers, booleans and nil, to `out` as JSON."
@@ -54,7 +39,7 @@
     (map? x) (do (.write out "{")
                  (reduce-kv (fn entry [separator k v]
                               (.write out ^String separator)
-                              (write-string out (str (if (keyword? k) (.sym ^Keyword k) k)))
+                              (.write out (quoted (str (if (keyword? k) (.sym ^Keyword k) k))))
                               (.write out ":")
                               (write-json out v)
                               ",\n")
@@ -64,7 +49,7 @@
                   (reduce (fn each [separator v] (.write out ^String separator) (write-json out v) ",") "" x)
                   (.write out "]"))
     (or (nil? x) (boolean? x) (number? x)) (.write out (if (nil? x) "null" (str x)))
-    :else (write-string out (if (ident? x) (name x) (str x)))))
+    :else (.write out (quoted (if (ident? x) (name x) (str x))))))
 
 ;;;; Text
 
