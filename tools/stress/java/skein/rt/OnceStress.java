@@ -15,7 +15,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
+import skein.rt.block.Body;
 import skein.rt.block.Callback;
+import skein.rt.block.Frame;
+import skein.rt.block.ThreadWaiter;
 
 /** Races for one value or one waiting operation, which exactly one party gets: arms of an alts, a close and a put, a withdrawal and a put. */
 public final class OnceStress {
@@ -168,6 +171,103 @@ public final class OnceStress {
         @Arbiter
         public void look(III_Result r) {
             r.r3 = seen.times;
+        }
+    }
+
+    /** A block in a region of its own that takes from {@code channel} and returns the value. */
+    static final class Taker {
+        final Region region = Region.child(null);
+        private final Frame block;
+
+        Taker(Channel channel) {
+            block = new Frame(new Body() {
+                @Override
+                public Object run(Frame frame) {
+                    return frame.state == 0 && !frame.take(channel, 1) ? Frame.PARKED : frame.takeValue();
+                }
+
+                @Override
+                public int handler(int state) {
+                    return -1;
+                }
+
+                @Override
+                public Object sites() {
+                    return null;
+                }
+            });
+        }
+
+        void start() {
+            block.asyncIn(region);
+        }
+
+        /** Waits for the block's end. Returns 1 if it got the value, 0 if not. */
+        int result() {
+            try {
+                return ThreadWaiter.take(block.port()) == null ? 0 : 1;
+            } catch (InterruptedException e) {
+                return -1;
+            }
+        }
+    }
+
+    /** A waiting block is cancelled, or gets the value. */
+    @JCStressTest
+    @Outcome(
+            id = {"0, 0", "1, 1"},
+            expect = ACCEPTABLE)
+    @Outcome(expect = FORBIDDEN)
+    @State
+    public static class CancelAndPut {
+        final Channel channel = new Channel(null);
+        final Taker taker = new Taker(channel);
+
+        public CancelAndPut() {
+            taker.start();
+        }
+
+        @Actor
+        public void cancel() {
+            taker.region.cancel();
+        }
+
+        @Actor
+        public void put(II_Result r) {
+            r.r1 = accepted(channel.put(1, null, null));
+        }
+
+        @Arbiter
+        public void look(II_Result r) {
+            r.r2 = taker.result();
+        }
+    }
+
+    /** Likewise, while the block begins to wait. */
+    @JCStressTest
+    @Outcome(
+            id = {"0, 0", "1, 1"},
+            expect = ACCEPTABLE)
+    @Outcome(expect = FORBIDDEN)
+    @State
+    public static class CancelAndWait {
+        final Channel channel = new Channel(null);
+        final Taker taker = new Taker(channel);
+
+        @Actor
+        public void start() {
+            taker.start();
+        }
+
+        @Actor
+        public void putAndCancel(II_Result r) {
+            r.r1 = accepted(channel.put(1, null, null));
+            taker.region.cancel();
+        }
+
+        @Arbiter
+        public void look(II_Result r) {
+            r.r2 = taker.result();
         }
     }
 }
