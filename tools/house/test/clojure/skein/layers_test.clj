@@ -33,8 +33,8 @@
     ;; Its operations: the expansion of `<?` names one.
     [7 operations [skein.impl.operations]                            []]
     [8 late      [skein.impl.late]                                   [kernel protocols foreign go cljs]]
-    [9 port      [skein.impl.port skein.impl.argument
-                  skein.impl.threads skein.impl.alt]                 [error kernel schedule block children late]]
+    [9 port      [skein.impl.port skein.impl.threads
+                  skein.impl.alt]                                    [error kernel schedule block children late]]
     [10 async    [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children protocols late
                                                                       port operations]]
     [5 virtual   [skein.virtual skein.virtual.*]                     [error kernel schedule block children]]

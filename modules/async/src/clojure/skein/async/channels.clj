@@ -14,7 +14,6 @@
       ;=> [[1 2] [3]]"
   (:require
    [skein.async :as a]
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.impl.port :as port]
@@ -122,7 +121,7 @@
       (a/<!! (batch {:size 100 :within 5} (doto (a/chan 1) (a/put! :only))))
       ;=> [:only]"
   [size-or-options in]
-  (argument/source "in of batch" in)
+  (port/source "in of batch" in)
   (let [{:keys [size within]} (check/leading "batch" :size size-or-options batch-options)
         out (a/chan)
         size (long (check/whole "size of batch" size 1))]
@@ -222,7 +221,7 @@
         [(a/<!! (a/into [] quick)) (a/<!! (a/into [] slow))])
       ;=> [[1 2 3] [1]]"
   [policy-or-options ch]
-  (argument/target "ch of gate" ch)
+  (port/target "ch of gate" ch)
   (let [{:keys [policy on-drop] :or {on-drop (fn [_])}} (check/leading "gate" :policy policy-or-options gate-options)
         _ (check/policy "policy of gate" policy ":block, :drop, :slide or :disconnect" #{:block :drop :slide :disconnect})
         dropped (guarded on-drop)]

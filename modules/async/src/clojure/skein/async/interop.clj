@@ -21,8 +21,8 @@
       ;=> [1 2]"
   (:require
    [skein.async :as a]
-   [skein.impl.argument :as argument]
    [skein.impl.error :as error]
+   [skein.impl.port :as port]
    [skein.impl.protocols :as impl])
   (:import
    (clojure.lang Delay IDeref IPending IReduce Seqable)
@@ -159,7 +159,7 @@
       (.join (.thenApply (stage (a/go 1)) inc))
       ;=> 2"
   ^java.util.concurrent.CompletableFuture [port]
-  (argument/source "port" port)
+  (port/source "port" port)
   (TakeFuture/start port impl/failure))
 
 (defn- take-seq [port]
@@ -200,7 +200,7 @@
         [(first (values c)) (into [] (map inc) (values c))])
       ;=> [1 [3 4]]"
   [port]
-  (argument/source "port" port)
+  (port/source "port" port)
   (reify
     Iterable
     (iterator [_] (take-iterator port))

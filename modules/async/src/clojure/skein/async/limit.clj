@@ -18,7 +18,6 @@
       ;=> 0"
   (:require
    [skein.async :as a]
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.impl.once :refer [deftype-once]]
@@ -171,7 +170,7 @@
   (when (instance? Semaphore limiter)
     (error/fail! :skein/not-a-port "limiter of with-permit must be a limiter, but is a semaphore. For a semaphore use with-permit of skein.virtual."
                  {:argument "limiter of with-permit" :value (error/preview limiter)}))
-  (argument/source "limiter of with-permit" limiter))
+  (port/source "limiter of with-permit" limiter))
 
 (defn check-permit
   "Returns `permit`, taken from `limiter`. Throws :skein/limiter-closed when it is nil. For

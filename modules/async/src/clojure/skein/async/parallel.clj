@@ -10,7 +10,6 @@
   than n values in flight."
   (:require
    [skein.async :as a]
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.port :as port])
   (:import
@@ -141,7 +140,7 @@
   (let [{:keys [n ordered? on-error]} (merge defaults (check/leading "parallel-map" :n n-or-options known))
         n (min (long (check/whole "n of parallel-map" n 1)) Integer/MAX_VALUE)
         _ (check/function "f of parallel-map" f)
-        _ (argument/source "in of parallel-map" in)
+        _ (port/source "in of parallel-map" in)
         permits (a/chan n)
         work {:n n :f f :in in :out (a/chan) :permits permits :stop (a/chan) :on-error on-error
               :caller (Throwable.) :ended (AtomicBoolean.)}]

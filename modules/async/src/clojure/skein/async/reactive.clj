@@ -13,7 +13,6 @@
       ;=> [1 2 3]"
   (:require
    [skein.async :as a]
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.port :as port]
    [skein.impl.protocols :as impl])
@@ -104,7 +103,7 @@
 
   Throws :skein/not-a-port."
   ^java.util.concurrent.Flow$Publisher [port]
-  (argument/source "port of publisher" port)
+  (port/source "port of publisher" port)
   (reify Flow$Publisher
     (subscribe [_ subscriber]
       (when (nil? subscriber) (throw (NullPointerException. "The subscriber is null (rule 1.9).")))
@@ -161,7 +160,7 @@
   :skein/bad-number, :skein/not-a-port."
   (^java.util.concurrent.Flow$Subscriber [port] (subscriber nil port))
   (^java.util.concurrent.Flow$Subscriber [options port]
-   (argument/target "port of subscriber" port)
+   (port/target "port of subscriber" port)
    (let [{:keys [window] :or {window default-window}} (check/options "subscriber" options known)
          window (long window)
          batch (max 1 (quot window 2))

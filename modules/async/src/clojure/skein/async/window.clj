@@ -13,7 +13,6 @@
   doc/in-parallel.md compares them."
   (:require
    [skein.async :as a]
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.port :as port]
    [skein.impl.protocols :as impl]
@@ -107,8 +106,8 @@
   (let [{:keys [n ordered? on-error close?]} (merge defaults (check/leading "wmap" :n n-or-options known))
         n (check/whole "n of wmap" n 1 Integer/MAX_VALUE)
         _ (check/function "f of wmap" f)
-        _ (argument/source "from of wmap" from)
-        _ (argument/target "to of wmap" to)
+        _ (port/source "from of wmap" from)
+        _ (port/target "to of wmap" to)
         window (Window. (if (= :collect on-error) (collecting f) f) (values-of from)
                         (int n) (int (min Integer/MAX_VALUE (* 4 (long n)))) (boolean ordered?))
         caller (Throwable.)

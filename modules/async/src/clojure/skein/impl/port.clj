@@ -7,7 +7,6 @@
   of skein.impl.protocols, which are loaded late. A value that satisfies none of them is refused."
   {:no-doc true}
   (:require
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.late :as late])
   (:import
@@ -17,6 +16,28 @@
    (skein.rt.schedule Scheduler)))
 
 (set! *warn-on-reflection* true)
+
+;;;; Arguments. Each check returns its argument, or throws :skein/not-a-port; `what` names the argument, as "from of pipe" does.
+
+(defn- checked [what value fits? wanted]
+  (if (instance? Channel value)
+    value
+    (check/port what value (fits? value) wanted)))
+
+(defn source
+  "Returns `value`, which must be a port to take from."
+  [what value]
+  (checked what value late/source? "a channel to take from"))
+
+(defn target
+  "Returns `value`, which must be a port to put on."
+  [what value]
+  (checked what value late/target? "a channel to put on"))
+
+(defn closeable
+  "Returns `value`, which must be a port that can be closed."
+  [what value]
+  (checked what value late/closeable? "a channel"))
 
 ;;;; Channels
 
@@ -84,7 +105,7 @@
   [port]
   (if (instance? Channel port)
     (.close ^Channel port)
-    (on-foreign argument/closeable "chan of close!" port (late/close! port)))
+    (on-foreign closeable "chan of close!" port (late/close! port)))
   nil)
 
 (defn failed?
@@ -141,12 +162,12 @@
 ;; The slow path is in functions of its own, so that the JIT compiler can inline the fast path.
 
 (defn- take-foreign! [port f on-caller?]
-  (on-foreign argument/source "port of take!" port
+  (on-foreign source "port of take!" port
               (when-some [b (late/take! port (handler f on-caller?))]
                 (call-back f @b on-caller?))))
 
 (defn- put-foreign! [port value f on-caller?]
-  (on-foreign argument/target "port of put!" port
+  (on-foreign target "port of put!" port
               (if-some [b (late/put! port value (handler f on-caller?))]
                 (do (call-back f @b on-caller?) @b)
                 true)))
@@ -181,7 +202,7 @@
   (if (instance? Channel port)
     (let [accepted (.put ^Channel port value nil nil)]
       (when-not (identical? accepted Channel/NONE) accepted))
-    (on-foreign argument/target "port of offer!" port
+    (on-foreign target "port of offer!" port
                 (when-some [b (late/put! port value (late/fn-handler nop false))] @b))))
 
 (defn poll!
@@ -190,7 +211,7 @@
   (if (instance? Channel port)
     (let [v (.take ^Channel port nil nil)]
       (when-not (identical? v Channel/NONE) v))
-    (on-foreign argument/source "port of poll!" port
+    (on-foreign source "port of poll!" port
                 (when-some [b (late/take! port (late/fn-handler nop false))] @b))))
 
 ;;;; Waiting, on a thread

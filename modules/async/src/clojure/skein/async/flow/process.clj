@@ -17,9 +17,9 @@
    [skein.async :as a]
    [skein.async.flow :as-alias flow]
    [skein.async.flow.spi :as spi]
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
+   [skein.impl.port :as port]
    [skein.impl.threads :as threads])
   (:import
    (java.util.concurrent ExecutionException Executor FutureTask TimeUnit)))
@@ -132,8 +132,8 @@
   "Adds the ports in the step's state to those of the process."
   [known]
   (let [{::flow/keys [in-ports out-ports]} (when (map? (:state known)) (:state known))]
-    (run! (fn [ch] (argument/source "each of the ::flow/in-ports" ch)) (vals in-ports))
-    (run! (fn [ch] (argument/target "each of the ::flow/out-ports" ch)) (vals out-ports))
+    (run! (fn [ch] (port/source "each of the ::flow/in-ports" ch)) (vals in-ports))
+    (run! (fn [ch] (port/target "each of the ::flow/out-ports" ch)) (vals out-ports))
     (-> known (update :ins (fn [ins] (reduce conj ins in-ports))) (update :outs merge out-ports))))
 
 (defn- readable

@@ -4,7 +4,6 @@
   Each is documented in skein.async."
   {:no-doc true}
   (:require
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.port :as port :refer [<! >! defblock]])
   (:import
@@ -28,7 +27,7 @@
 (defn through
   "Moves values from `ch` to `out` through the transducer `xform`. Returns `out`."
   [xform ch out]
-  (argument/source "ch" ch)
+  (port/source "ch" ch)
   (let [results (ArrayList.)
         step (xform (fn add ([_]) ([_ v] (.add results v))))
         results-of (fn results-of [v]
@@ -54,6 +53,6 @@
   "Moves the values in (f value), for each value of `in`, to `out`. Returns `out`."
   [f in out]
   (check/function "f" f)
-  (argument/source "in" in)
+  (port/source "in" in)
   (port/closing (mapcat-block f in out) out)
   out)

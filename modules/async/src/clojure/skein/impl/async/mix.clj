@@ -3,7 +3,6 @@
   "The values of many channels on one: see skein.async/mix."
   {:no-doc true}
   (:require
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.port :as port :refer [>! alts! defblock]])
   (:import
@@ -51,7 +50,7 @@
 (defn admix
   "Adds an input, with no attributes."
   [h ch]
-  (argument/source "ch of admix" ch)
+  (port/source "ch of admix" ch)
   (swap! (:inputs h) changed ch (constantly {}))
   (change! h))
 
@@ -76,7 +75,7 @@
   [h state-map]
   (check/that :skein/bad-collection "state-map of toggle" state-map (or (nil? state-map) (map? state-map)) "a map {channel attributes}")
   (doseq [[ch attributes] state-map]
-    (argument/source "each channel of toggle" ch)
+    (port/source "each channel of toggle" ch)
     (check/options "toggle" attributes known-attributes))
   (swap! (:inputs h) (fn toggled [inputs]
                        (reduce-kv (fn each [inputs ch attributes] (changed inputs ch #(merge % attributes))) inputs state-map)))
@@ -110,5 +109,5 @@
 (defn hub
   "Returns a hub onto `out`, without inputs."
   [out]
-  (argument/target "out of mix" out)
+  (port/target "out of mix" out)
   (doto {:out out :inputs (atom []) :mode (atom :mute) :change (Channel. (Buffers$Sliding. 1))} (run)))

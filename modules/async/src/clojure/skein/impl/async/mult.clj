@@ -8,7 +8,6 @@
   whatever the scheduler does between them."
   {:no-doc true}
   (:require
-   [skein.impl.argument :as argument]
    [skein.impl.async.gather :as gather]
    [skein.impl.port :as port :refer [<! alts! defblock]])
   (:import
@@ -118,7 +117,7 @@
 (defn tap
   "Adds a tap, or changes its `close?`."
   [h ch close?]
-  (argument/target "ch of tap" ch)
+  (port/target "ch of tap" ch)
   (let [[before] (swap-vals! (:taps h)
                              (fn with [taps]
                                (if (some (fn same? [[c]] (identical? c ch)) taps)
@@ -135,7 +134,7 @@
 (defn hub
   "Returns a hub for the values of `source`, without taps."
   [source]
-  (argument/source "ch of mult" source)
+  (port/source "ch of mult" source)
   (let [h {:source source :taps (atom nil) :change (Channel. (Buffers$Sliding. 1)) :gather (gather/gather)
            :ended (atom nil)}]
     (if (instance? Channel source)

@@ -8,7 +8,6 @@
   {:no-doc true}
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require
-   [skein.impl.argument :as argument]
    [skein.impl.async.gather :as gather]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
@@ -44,8 +43,8 @@
 (defn pipe
   "See skein.async/pipe."
   [from to close?]
-  (argument/source "from of pipe" from)
-  (argument/target "to of pipe" to)
+  (port/source "from of pipe" from)
+  (port/target "to of pipe" to)
   (cond-> (pipe-block from to close?) close? (port/failing to))
   to)
 
@@ -62,7 +61,7 @@
   "See skein.async/split."
   [p ch t-buf-or-n f-buf-or-n]
   (check/function "p of split" p)
-  (argument/source "ch of split" ch)
+  (port/source "ch of split" ch)
   (let [true-ch (chan t-buf-or-n)
         false-ch (chan f-buf-or-n)]
     (port/closing (split-block p ch true-ch false-ch) true-ch false-ch)
@@ -82,7 +81,7 @@
   "See skein.async/take."
   [n ch buf-or-n]
   (check/number "n of take" n "a number" number?)
-  (argument/source "ch of take" ch)
+  (port/source "ch of take" ch)
   (let [out (chan buf-or-n)]
     (port/closing (take-block n ch out) out)
     out))
@@ -100,7 +99,7 @@
 
 (defn- sources [what chs]
   (check/collection (str "chs of " what) chs)
-  (run! (fn each [ch] (argument/source (str "each of the chs of " what) ch)) chs))
+  (run! (fn each [ch] (port/source (str "each of the chs of " what) ch)) chs))
 
 (defn merge
   "See skein.async/merge."
@@ -164,14 +163,14 @@
 (defn onto-chan!
   "See skein.async/onto-chan!."
   [ch coll close?]
-  (argument/target "ch of onto-chan!" ch)
+  (port/target "ch of onto-chan!" ch)
   (collection "onto-chan!" coll)
   (cond-> (onto-chan-block ch coll close?) close? (port/closing ch)))
 
 (defn onto-chan!!
   "See skein.async/onto-chan!!."
   [ch coll close?]
-  (argument/target "ch of onto-chan!!" ch)
+  (port/target "ch of onto-chan!!" ch)
   (collection "onto-chan!!" coll)
   (threads/call
     (fn onto []
@@ -211,7 +210,7 @@
   "See skein.async/reduce."
   [f init ch]
   (check/function "f of reduce" f)
-  (argument/source "ch of reduce" ch)
+  (port/source "ch of reduce" ch)
   (reduce-block f identity init ch))
 
 (defn transduce
@@ -219,7 +218,7 @@
   [xform f init ch]
   (check/function "f of transduce" f)
   (check/function "xform of transduce" xform)
-  (argument/source "ch of transduce" ch)
+  (port/source "ch of transduce" ch)
   (let [f (xform f)]
     (reduce-block f f init ch)))
 
@@ -227,5 +226,5 @@
   "See skein.async/into."
   [coll ch]
   (check/that :skein/bad-collection "coll of into" coll (or (nil? coll) (coll? coll)) "a collection")
-  (argument/source "ch of into" ch)
+  (port/source "ch of into" ch)
   (reduce conj coll ch))

@@ -9,7 +9,6 @@
   begins, so the size of `items` limits how many items there are at a time."
   {:no-doc true}
   (:require
-   [skein.impl.argument :as argument]
    [skein.impl.check :as check]
    [skein.impl.port :as port :refer [<! >! chan close! defblock]]
    [skein.impl.threads :as threads])
@@ -145,8 +144,8 @@
 (defn- check-arguments [what n to from]
   (check/number (str "n of " what) n "a whole number from 1" int?)
   (assert (pos? (long n)))
-  (argument/target (str "to of " what) to)
-  (argument/source (str "from of " what) from))
+  (port/target (str "to of " what) to)
+  (port/source (str "from of " what) from))
 
 (defn pipeline
   "See skein.async/pipeline; `workload` says which threads do slow work."

@@ -3,7 +3,6 @@
   "The values of one channel by topic: see skein.async/pub."
   {:no-doc true}
   (:require
-   [skein.impl.argument :as argument]
    [skein.impl.async.mult :as mult]
    [skein.impl.check :as check]
    [skein.impl.port :as port :refer [<! >! chan defblock]]))
@@ -31,7 +30,7 @@
 (defn sub
   "Adds a subscription to `topic`. Returns `ch`."
   [h topic ch close?]
-  (argument/target "ch of sub" ch)
+  (port/target "ch of sub" ch)
   (let [[topic-ch m] (topic! h topic)]
     (mult/tap m ch close?)
     (when-some [from @(:ended h)] (port/close-as! topic-ch from)))
@@ -69,7 +68,7 @@
 (defn hub
   "Returns a hub for the values of `source`, without subscriptions."
   [source topic-fn buf-fn]
-  (argument/source "ch of pub" source)
+  (port/source "ch of pub" source)
   (check/function "topic-fn of pub" topic-fn)
   (check/function "buf-fn of pub" buf-fn)
   (let [h {:source source :topic-fn topic-fn :buf-fn buf-fn :topics (atom {}) :ended (atom nil)}]

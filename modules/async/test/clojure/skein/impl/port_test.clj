@@ -1,10 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.impl.argument-test
-  "What the operations between channels refuse, at the call and before anything has begun."
+(ns skein.impl.port-test
+  "What operations refuse, at the call and before anything has begun."
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a]
-   [skein.impl.argument :as argument])
+   [skein.impl.port :as port])
   (:import
    (clojure.lang ExceptionInfo)))
 
@@ -105,6 +105,6 @@
 
 (deftest valid-arguments-are-returned
   (let [c (a/chan)]
-    (is (= [c c :k 1] [(argument/source "c" c) (argument/target "c" c) :k 1])))
+    (is (= [c c :k 1] [(port/source "c" c) (port/target "c" c) :k 1])))
   (let [port (a/map< inc (a/chan))]
-    (is (identical? port (argument/source "port" port)))))
+    (is (identical? port (port/source "port" port)))))
