@@ -35,8 +35,8 @@
    [skein.impl.port :as port]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Alts Box Buffer Channel ChannelFactory Runner Uncaught)
-   (skein.rt.block Callback Failures Frame ThreadWaiter)
+   (skein.rt Buffer Channel ChannelFactory Runner Uncaught)
+   (skein.rt.block Failures Frame)
    (skein.rt.schedule Timeout)))
 
 (set! *warn-on-reflection* true)
@@ -108,10 +108,7 @@
   "Closes a channel. It accepts no more puts; takes get the values that it holds, and then nil.
   Returns nil. Like core.async's."
   [chan]
-  (if (instance? Channel chan)
-    (.close ^Channel chan)
-    (port/close! chan))
-  nil)
+  (port/close! chan))
 
 ;;;; Operations that never wait
 
@@ -126,35 +123,26 @@
 
   Like core.async's. If a value is available, `fn1` is called at once on this thread, otherwise
   later on the thread of the put. If `on-caller?` is false, it is called on a worker."
-  ([port fn1] (port/take! port fn1 true))
+  ([port fn1] (port/take! port fn1))
   ([port fn1 on-caller?] (port/take! port fn1 on-caller?)))
 
 (defn put!
   "Puts `val` and calls `fn1` with true, or with false if the port is closed. Returns true
   unless the port is closed. Like core.async's; for `on-caller?` see `take!`."
-  ([port val]
-   (if (instance? Channel port)
-     (not (false? (.put ^Channel port val (Callback. nil true) nil)))
-     (port/put! port val)))
-  ([port val fn1] (port/put! port val fn1 true))
+  ([port val] (port/put! port val))
+  ([port val fn1] (port/put! port val fn1))
   ([port val fn1 on-caller?] (port/put! port val fn1 on-caller?)))
 
 (defn offer!
   "Puts `val` if it can do so without waiting. Returns true, false if the port is closed, or nil
   if it would have to wait. Like core.async's."
   [port val]
-  (if (instance? Channel port)
-    (let [accepted (.put ^Channel port val nil nil)]
-      (when-not (identical? accepted Channel/NONE) accepted))
-    (port/offer! port val)))
+  (port/offer! port val))
 
 (defn poll!
   "Takes a value if it can do so without waiting. Returns it, or nil. Like core.async's."
   [port]
-  (if (instance? Channel port)
-    (let [v (.take ^Channel port nil nil)]
-      (when-not (identical? v Channel/NONE) v))
-    (port/poll! port)))
+  (port/poll! port))
 
 ;;;; Operations that block the thread
 
@@ -185,19 +173,19 @@
   Like core.async's. Differs: it may be called in a go block. An interrupted thread withdraws
   its take, so that no value is lost."
   [port]
-  (if (instance? Channel port) (ThreadWaiter/take ^Channel port) (port/<!! port)))
+  (port/<!! port))
 
 (defblockingop >!!
   "Puts `val`, and blocks this thread until it is accepted. Returns true, or false if the
   port is closed. Like core.async's; differs as `<!!` does."
   [port val]
-  (if (instance? Channel port) (ThreadWaiter/put ^Channel port val) (port/>!! port val)))
+  (port/>!! port val))
 
 (defblockingop alts!!
   "Does one of several operations, and blocks this thread until one is done; see `alts!`.
   Like core.async's; differs as `<!!` does."
   [ports & opts]
-  (ThreadWaiter/alts ports opts))
+  (port/alts!! ports opts))
 
 ;;;; Parking operations, as functions: the go compiler replaces direct calls of them
 
@@ -242,9 +230,7 @@
   "Does one of several operations without waiting. Returns a derefable `[value port]` if one is ready. Otherwise
   returns nil, and calls `fret` with `[value port]` later. Like core.async's; for `opts` see `alts!`."
   [fret ports opts]
-  (check/function "fret of do-alts" fret)
-  (when-some [chosen (Alts/choose ports opts (Callback. fret (boolean (:on-caller? (meta fret)))) nil)]
-    (Box. chosen)))
+  (port/do-alts fret ports opts))
 
 (defn do-alt
   "Returns the form that an `alt!` expands to; `alts` is the symbol of the function that

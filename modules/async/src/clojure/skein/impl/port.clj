@@ -11,7 +11,7 @@
    [skein.impl.late :as late])
   (:import
    (clojure.lang ArityException ExceptionInfo IFn)
-   (skein.rt Buffer Channel ChannelFactory Late NilPut Result Result$Watcher Runner Transducer Uncaught)
+   (skein.rt Alts Box Buffer Channel ChannelFactory Late NilPut Result Result$Watcher Runner Transducer Uncaught)
    (skein.rt.block Callback Failures ThreadWaiter)
    (skein.rt.schedule Scheduler)))
 
@@ -185,7 +185,10 @@
 
 (defn put!
   "See skein.async/put!."
-  ([port value] (put! port value nop true))
+  ([port value]
+   (if (instance? Channel port)
+     (not (false? (.put ^Channel port value (Callback. nil true) nil)))
+     (put-foreign! port value nop true)))
   ([port value f] (put! port value f true))
   ([port value f on-caller?]
    (when-not (instance? IFn f) (check/function "fn1 of put!" f))
@@ -214,6 +217,15 @@
     (on-foreign source "port of poll!" port
                 (when-some [b (late/take! port (late/fn-handler nop false))] @b))))
 
+;;;; One of several
+
+(defn do-alts
+  "See skein.async/do-alts."
+  [fret ports options]
+  (check/function "fret of do-alts" fret)
+  (when-some [chosen (Alts/choose ports options (Callback. fret (boolean (:on-caller? (meta fret)))) nil)]
+    (Box. chosen)))
+
 ;;;; Waiting, on a thread
 
 (defn <!!
@@ -230,6 +242,11 @@
     (instance? Channel port) (ThreadWaiter/put ^Channel port value)
     (nil? value) (throw (NilPut/refused))
     :else (nth (ThreadWaiter/alts [[port value]] nil) 0)))
+
+(defn alts!!
+  "See skein.async/alts!!. `options` is a map or a seq of keys and values, or nil."
+  [ports options]
+  (ThreadWaiter/alts ports options))
 
 ;;;; Waiting, in a block
 
@@ -269,7 +286,7 @@
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}}
   [ports & options]
   (check-in-block "alts!")
-  (ThreadWaiter/alts ports options))
+  (alts!! ports options))
 
 ;;;; Blocks of Skein's own
 
