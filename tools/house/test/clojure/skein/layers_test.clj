@@ -16,8 +16,8 @@
   that fits decides. Namespaces without a line here belong to modules above
   async or beside it. Nothing in async may use them."
   '[[0 error     [skein.impl.error skein.impl.check
-                  skein.impl.internals skein.impl.mirror
-                  skein.impl.once skein.base]                        []]
+                  skein.impl.internals skein.impl.once
+                  skein.base]                                        []]
     [1 kernel    [skein.rt]                                          [error]]
     [2 schedule  [skein.rt.schedule]                                 [kernel]]
     [3 block     [skein.rt.block]                                    [error kernel schedule]]

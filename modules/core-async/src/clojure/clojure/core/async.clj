@@ -11,7 +11,7 @@
    [clojure.core.async.impl.protocols]
    [clojure.core.async.impl.timers]
    [skein.async]
-   [skein.impl.mirror :as mirror]))
+   [skein.bridge.mirror :as mirror]))
 
 (set! *warn-on-reflection* true)
 

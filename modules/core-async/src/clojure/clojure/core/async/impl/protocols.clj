@@ -7,16 +7,15 @@
   core.async. Skein's channels and buffers have it too: see skein.rt.ChannelFactory."
   {:no-doc true}
   (:require
-   [skein.impl.mirror :as mirror]
+   [skein.bridge.mirror :as mirror]
    [skein.impl.protocols :as impl]))
 
 (set! *warn-on-reflection* true)
 
-(mirror/import-vars
-  [skein.impl.protocols
-   take! put! close! closed?
-   active? blockable? lock-id commit
-   full? remove! add!* close-buf! Capacity capacity])
+(doseq [sym '[take! put! close! closed?
+              active? blockable? lock-id commit
+              full? remove! add!* close-buf! Capacity capacity]]
+  (mirror/mirror! *ns* (ns-resolve 'skein.impl.protocols sym)))
 
 (defmacro ^:private import-protocol
   "Interns in this namespace the protocol `protocol-name` of skein.impl.protocols, with core.async's

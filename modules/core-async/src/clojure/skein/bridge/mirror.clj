@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.impl.mirror
+(ns skein.bridge.mirror
   "Copies of vars in other namespaces. A copy has the metadata of its var, and its value, now and
   later. So documentation, and an editor's jump to a definition, work for both."
   {:no-doc true})
@@ -15,11 +15,3 @@
      ;; Extending a protocol gives its var a new value.
      (add-watch v [::mirror (ns-name target)]
                 (fn follow [_ _ _ value] (alter-var-root mirror (constantly (change value))))))))
-
-(defmacro import-vars
-  "Interns copies of vars in this namespace. Each of `groups` is a vector of a namespace and names
-  of its vars."
-  {:style/indent 0}
-  [& groups]
-  `(do ~@(for [[from & names] groups, sym names]
-           `(mirror! *ns* (var ~(symbol (name from) (name sym)))))))
