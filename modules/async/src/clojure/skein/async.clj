@@ -15,9 +15,6 @@
   \"Like core.async's\" in a docstring means that the behaviour is that of clojure.core.async
   1.9.865, except for the differences that follow. doc/migrating.md has a table of them.
 
-  The go compiler and the protocols for ports of other kinds are loaded on first use; see
-  skein.impl.late.
-
       (<!! (go (+ 1 (<! (go 2)))))
       ;=> 3"
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
@@ -30,11 +27,14 @@
    [skein.impl.async.mult :as mults]
    [skein.impl.async.ops :as ops]
    [skein.impl.async.pipeline :as pipelines]
+   [skein.impl.async.ports :as ports]
    [skein.impl.async.pub :as pubs]
+   [skein.impl.block :as block]
    [skein.impl.check :as check]
-   [skein.impl.late :as late]
+   [skein.impl.foreign :as foreign]
    [skein.impl.once :refer [defprotocol-once]]
    [skein.impl.port :as port]
+   [skein.impl.protocols :as impl]
    [skein.impl.threads :as threads])
   (:import
    (skein.rt Buffer Channel ChannelFactory Runner Uncaught)
@@ -65,7 +65,7 @@
 (defn unblocking-buffer?
   "Returns whether puts never wait on a channel with this buffer. Like core.async's."
   [buff]
-  (late/unblocking-buffer? buff))
+  (satisfies? impl/UnblockingBuffer buff))
 
 (defn chan
   "Returns a channel.
@@ -118,7 +118,7 @@
   "Returns a handler for the port protocols. It is always active, and its commit returns `f`.
   Like core.async's."
   ([f] (fn-handler f true))
-  ([f blockable] (late/fn-handler f blockable)))
+  ([f blockable] (foreign/fn-handler f blockable)))
 
 (defn take!
   "Takes a value and calls `fn1` with it, or with nil if the port is closed. Returns nil.
@@ -202,14 +202,14 @@
       ;=> [1 2]"
   {:skein.impl.go/op '{:method take, :arity [1 1]}}
   [port]
-  (port/<! port))
+  (block/<! port))
 
 (defn >!
   "Puts `val`, and parks the block until it is accepted. Returns true, or false if the port
   is closed. Like core.async's; differs as `<!` does."
   {:skein.impl.go/op '{:method put, :arity [2 2]}}
   [port val]
-  (port/>! port val))
+  (block/>! port val))
 
 (defn alts!
   "Does one of several operations, and parks the block until one is done. Returns `[value port]`.
@@ -226,7 +226,7 @@
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}
    :arglists '([ports & {:as opts}])}
   [ports & opts]
-  (apply port/alts! ports opts))
+  (apply block/alts! ports opts))
 
 (defn do-alts
   "Does one of several operations without waiting. Returns a derefable `[value port]` if one is ready. Otherwise
@@ -271,7 +271,7 @@
   :skein/nested-too-deep."
   {:style/indent 0, :skein.impl.go/block true}
   [& body]
-  (late/compile-go &env body &form))
+  (block/compile-go &env body &form))
 
 (defmacro ^{:style/indent 1} go-loop
   "Like (go (loop bindings body...)). Like core.async's."
@@ -290,7 +290,7 @@
       ;=> 42"
   {:style/indent 0, :skein.impl.go/block true}
   [& body]
-  (late/compile-async &env body &form))
+  (block/compile-async &env body &form))
 
 (defn rethrow
   "Returns `value`, taken from `port`. If `value` is nil and an exception ended the port, throws
@@ -299,7 +299,7 @@
   (when (nil? value)
     (when-some [thrown (if (instance? Channel port)
                          (.thrown ^Channel port)
-                         (late/failure port))]
+                         (impl/failure port))]
       (throw (Uncaught/rethrown thrown))))
   value)
 
@@ -307,7 +307,7 @@
   "Like `<!`, but throws the exception that ended `port`, the same object. That is the exception
   of a `go` or `async` block, or the cause with which a channel was closed."
   [port]
-  `(let [port# ~port] (rethrow port# (~(if (:ns &env) 'skein.impl.operations/<!-of-<? `port/<!-of-<?) port#)))) ; :ns is there in ClojureScript
+  `(let [port# ~port] (rethrow port# (~(if (:ns &env) 'skein.impl.operations/<!-of-<? `block/<!-of-<?) port#)))) ; :ns is there in ClojureScript
 
 (defn <??
   "Like `<!!`, but throws the exception that ended `port`, the same object;
@@ -664,19 +664,19 @@
   "Returns a port whose takes return (f value) for the values of `ch`. Like core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
-  (late/map< f ch))
+  (ports/map< f ch))
 
 (defn map>
   "Returns a port whose puts put (f value) on `ch`. Like core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [f ch]
-  (late/map> f ch))
+  (ports/map> f ch))
 
 (defn filter>
   "Returns a port that passes to `ch` only values for which (p value) is true. Like core.async's."
   {:deprecated "0.1.319.0-6b1aca-alpha"}
   [p ch]
-  (late/filter> p ch))
+  (ports/filter> p ch))
 
 (defn remove>
   "Returns a port that passes to `ch` only values for which (p value) is false. Like core.async's."

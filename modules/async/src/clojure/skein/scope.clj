@@ -17,9 +17,9 @@
       ;=> 15"
   (:require
    [skein.async :as a]
+   [skein.impl.block :as block]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
-   [skein.impl.late :as late]
    [skein.impl.once :refer [deftype-once]])
   (:import
    (java.util.concurrent CancellationException)
@@ -337,7 +337,7 @@
 (defn- block [spawn s env body form]
   (let [region (gensym "region__")]
     `(let [~region (child ~s)]
-       ~(late/compile-child env body form spawn region))))
+       ~(block/compile-child env body form spawn region))))
 
 (defmacro go
   "Runs the body as a block that is a child of scope `s` and starts soon. Returns a port of

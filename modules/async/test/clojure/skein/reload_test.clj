@@ -15,7 +15,7 @@
 
 (def ^:private reloads
   '[(run! (fn [n] (require n :reload))
-          '[skein.impl.protocols skein.impl.channel skein.impl.threads skein.async skein.scope skein.virtual skein.async.channels
+          '[skein.impl.protocols skein.impl.foreign skein.impl.threads skein.async skein.scope skein.virtual skein.async.channels
             skein.async.flow.spi skein.async.flow skein.async.interop skein.async.limit skein.async.parallel skein.async.reactive
             skein.async.window])
     (require 'skein.async 'skein.scope 'skein.virtual 'skein.async.channels 'skein.async.flow 'skein.async.interop 'skein.async.limit

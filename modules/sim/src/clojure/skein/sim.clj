@@ -22,7 +22,7 @@
    [skein.async :as a]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
-   [skein.impl.late :as late]
+   [skein.impl.protocols :as impl]
    [skein.scope :as scope]
    [skein.sim.explore :as explore]
    [skein.sim.options :as options]
@@ -97,7 +97,7 @@
   :skein/not-a-port."
   [x name]
   (check/that :skein/not-a-port "x of label" x
-              (or (instance? Channel x) (instance? IAtom x) (instance? Volatile x) (late/closeable? x))
+              (or (instance? Channel x) (instance? IAtom x) (instance? Volatile x) (satisfies? impl/Channel x))
               "a channel, an atom or what go returned")
   (when-some [sim (Simulation/here)]
     (.put (.labels ^Simulation sim) x (str name)))

@@ -25,20 +25,21 @@
     [5 protocols [skein.impl.protocols]                              [error kernel block]]
     [5 expand    [skein.impl.expand skein.impl.forms
                   skein.impl.infer]                                  [error block]]
-    [6 foreign   [skein.impl.channel skein.impl.async.ports]         [error kernel schedule block protocols]]
+    [6 foreign   [skein.impl.foreign]                                [error kernel schedule block protocols]]
     [6 passes    [skein.impl.go.*]                                   [error block expand]]
     [7 go        [skein.impl.go]                                     [error expand passes]]
     ;; The compiler in modules/cljs: the macros of blocks name it, and load it when ClojureScript expands them.
     [7 cljs      [skein.impl.cljs]                                   []]
     ;; Its operations: the expansion of `<?` names one.
     [7 operations [skein.impl.operations]                            []]
-    [8 late      [skein.impl.late]                                   [kernel protocols foreign go cljs]]
-    [9 port      [skein.impl.port skein.impl.threads
-                  skein.impl.alt]                                    [error kernel schedule block children late]]
-    [10 async    [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children protocols late
-                                                                      port operations]]
+    [7 port      [skein.impl.port skein.impl.threads
+                  skein.impl.alt]                                    [error kernel schedule block children protocols
+                                                                      foreign]]
+    [8 go-block  [skein.impl.block]                                  [kernel go cljs port]]
+    [9 async     [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children protocols foreign
+                                                                      port go-block operations]]
     [5 virtual   [skein.virtual skein.virtual.*]                     [error kernel schedule block children]]
-    [11 scope    [skein.scope skein.scope.*]                         [error kernel schedule block children late async]]])
+    [10 scope    [skein.scope skein.scope.*]                         [error kernel schedule block children go-block async]]])
 
 (def ^:private unit->uses
   (into {} (map (fn [[_ unit _ uses]] [unit (set uses)])) units))

@@ -1,17 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.port
-  "Operations on a port of any kind, documented in skein.async, and the macros of Skein's own
-  blocks: `go` and `defblock`.
+  "Operations on a port of any kind, documented in skein.async; those that park are in skein.impl.block.
 
   Operations on a channel of the runtime are method calls. Those on other ports use the protocols
-  of skein.impl.protocols, which are loaded late. A value that satisfies none of them is refused."
+  of skein.impl.protocols. A value that satisfies none of them is refused."
   {:no-doc true}
   (:require
    [skein.impl.check :as check]
-   [skein.impl.late :as late])
+   [skein.impl.foreign :as foreign]
+   [skein.impl.protocols :as impl])
   (:import
    (clojure.lang ArityException ExceptionInfo IFn)
-   (skein.rt Alts Box Buffer Channel ChannelFactory Late NilPut Result Result$Watcher Runner Transducer Uncaught)
+   (skein.rt Alts Box Buffer Channel ChannelFactory NilPut Result Result$Watcher Transducer Uncaught)
    (skein.rt.block Callback Failures ThreadWaiter)
    (skein.rt.schedule Scheduler)))
 
@@ -19,25 +19,25 @@
 
 ;;;; Arguments. Each check returns its argument, or throws :skein/not-a-port; `what` names the argument, as "from of pipe" does.
 
-(defn- checked [what value fits? wanted]
+(defn- checked [what value protocol wanted]
   (if (instance? Channel value)
     value
-    (check/port what value (fits? value) wanted)))
+    (check/port what value (satisfies? protocol value) wanted)))
 
 (defn source
   "Returns `value`, which must be a port to take from."
   [what value]
-  (checked what value late/source? "a channel to take from"))
+  (checked what value impl/ReadPort "a channel to take from"))
 
 (defn target
   "Returns `value`, which must be a port to put on."
   [what value]
-  (checked what value late/target? "a channel to put on"))
+  (checked what value impl/WritePort "a channel to put on"))
 
 (defn closeable
   "Returns `value`, which must be a port that can be closed."
   [what value]
-  (checked what value late/closeable? "a channel"))
+  (checked what value impl/Channel "a channel"))
 
 ;;;; Channels
 
@@ -52,7 +52,7 @@
   (cond
     (number? buf-or-n) (buffer buf-or-n)
     (or (nil? buf-or-n) (instance? Buffer buf-or-n)) buf-or-n
-    :else (late/foreign-buffer buf-or-n)))
+    :else (foreign/foreign-buffer buf-or-n)))
 
 (defn transducer
   "Returns `xf` as a transducer that throws :skein/not-a-function if `xf`, such as `inc`, does not make a step from a step."
@@ -79,7 +79,7 @@
      (number? buf-or-n) (.channel ChannelFactory/INSTANCE (buffer buf-or-n) nil)
      (or (nil? buf-or-n) (instance? Buffer buf-or-n)) (.channel ChannelFactory/INSTANCE buf-or-n nil)
      ;; A buffer of another kind may use the channel, as a transducer may.
-     :else (.channel ChannelFactory/INSTANCE (late/foreign-buffer buf-or-n) (Transducer. nil nil))))
+     :else (.channel ChannelFactory/INSTANCE (foreign/foreign-buffer buf-or-n) (Transducer. nil nil))))
   ([buf-or-n xform ex-handler]
    (when xform (assert buf-or-n "buffer must be supplied when transducer is"))
    (when ex-handler (check/function "ex-handler of chan" ex-handler))
@@ -105,7 +105,7 @@
   [port]
   (if (instance? Channel port)
     (.close ^Channel port)
-    (on-foreign closeable "chan of close!" port (late/close! port)))
+    (on-foreign closeable "chan of close!" port (impl/close! port)))
   nil)
 
 (defn failed?
@@ -120,7 +120,7 @@
   (cond
     (not (failed? from)) (close! to)
     (instance? Channel to) (.closeAs ^Channel to from)
-    :else (if-some [port (late/behind to)] (recur port from) (close! to))))
+    :else (if-some [port (impl/behind to)] (recur port from) (close! to))))
 
 (defn when-ended
   "Calls `(f port)` when the block of `port` has ended, before its scope ends. That is now if it has ended
@@ -155,7 +155,7 @@
     (Scheduler/submit (Callback/task (fn run [] (f value))))))
 
 (defn- handler [f on-caller?]
-  (late/fn-handler (if on-caller? (on-caller f) f) true))
+  (foreign/fn-handler (if on-caller? (on-caller f) f) true))
 
 (def ^:private nop (on-caller (fn nop [_])))
 
@@ -163,12 +163,12 @@
 
 (defn- take-foreign! [port f on-caller?]
   (on-foreign source "port of take!" port
-              (when-some [b (late/take! port (handler f on-caller?))]
+              (when-some [b (impl/take! port (handler f on-caller?))]
                 (call-back f @b on-caller?))))
 
 (defn- put-foreign! [port value f on-caller?]
   (on-foreign target "port of put!" port
-              (if-some [b (late/put! port value (handler f on-caller?))]
+              (if-some [b (impl/put! port value (handler f on-caller?))]
                 (do (call-back f @b on-caller?) @b)
                 true)))
 
@@ -206,7 +206,7 @@
     (let [accepted (.put ^Channel port value nil nil)]
       (when-not (identical? accepted Channel/NONE) accepted))
     (on-foreign target "port of offer!" port
-                (when-some [b (late/put! port value (late/fn-handler nop false))] @b))))
+                (when-some [b (impl/put! port value (foreign/fn-handler nop false))] @b))))
 
 (defn poll!
   "See skein.async/poll!."
@@ -215,7 +215,7 @@
     (let [v (.take ^Channel port nil nil)]
       (when-not (identical? v Channel/NONE) v))
     (on-foreign source "port of poll!" port
-                (when-some [b (late/take! port (late/fn-handler nop false))] @b))))
+                (when-some [b (impl/take! port (foreign/fn-handler nop false))] @b))))
 
 ;;;; One of several
 
@@ -247,74 +247,3 @@
   "See skein.async/alts!!. `options` is a map or a seq of keys and values, or nil."
   [ports options]
   (ThreadWaiter/alts ports options))
-
-;;;; Waiting, in a block
-
-(defn- check-in-block
-  "Throws core.async's error unless a block runs here. On a thread the operation has the same name with its last character doubled."
-  [op]
-  (when-not (Runner/inBlock)
-    (throw (AssertionError.
-             (str "Assert failed: " op " used not in (go ...) block\nnil\n"
-                  op " parks a block, but no go or async block runs here. On a thread, such as a REPL's, use "
-                  op (last op) (when (= "alts!" op) ", or alt!! for alt!") "."
-                  " A lazy sequence must be realized in the block: use mapv or doall.")))))
-
-(defn <!
-  "See skein.async/<!."
-  {:skein.impl.go/op '{:method take, :arity [1 1]}}
-  [port]
-  (check-in-block "<!")
-  (<!! port))
-
-(defn <!-of-<?
-  "Like `<!`, but its error names skein.async/<?, whose expansion calls it."
-  {:skein.impl.go/op '{:method take, :arity [1 1]}}
-  [port]
-  (check-in-block "<?")
-  (<!! port))
-
-(defn >!
-  "See skein.async/>!."
-  {:skein.impl.go/op '{:method put, :arity [2 2]}}
-  [port value]
-  (check-in-block ">!")
-  (>!! port value))
-
-(defn alts!
-  "See skein.async/alts!."
-  {:skein.impl.go/op '{:method alts, :arity [1 nil]}}
-  [ports & options]
-  (check-in-block "alts!")
-  (alts!! ports options))
-
-;;;; Blocks of Skein's own
-
-(defmacro go
-  "See skein.async/go."
-  {:style/indent 0
-   :skein.impl.go/block true}
-  [& body]
-  (late/compile-go &env body &form))
-
-(defn- compiled
-  "Evaluates `form` as if it were in the given namespace and file. Returns its value."
-  [form namespace-name path file]
-  (Late/unseen
-    (fn compile []
-      (binding [*ns* (the-ns namespace-name)
-                *file* path
-                *source-path* file
-                *warn-on-reflection* true]
-        (eval form)))))
-
-(defmacro defblock
-  "Defines a function that runs its body as a go block, and returns the block's port. The body
-  is compiled when the function is first called, so that loading it needs no go compiler."
-  {:style/indent :defn}
-  [fn-name doc args & body]
-  (let [block `(go ~@body)]
-    (if *compile-files*
-      `(defn ~fn-name ~doc ~args ~block)
-      `(let [start# (delay (#'compiled '(fn ~fn-name ~args ~block) '~(ns-name *ns*) ~*file* ~*source-path*))]
-         (defn ~fn-name ~doc ~args (@start# ~@args))))))

@@ -334,6 +334,19 @@ public abstract class World {
         if (w != null) w.rethrown(thrown);
     }
 
+    /**
+     * Runs {@code task}, which loads code at its first use. A simulation does not see this, so that its first run is like the
+     * others.
+     */
+    public static void unseen(Runnable task) {
+        holds(1);
+        try {
+            task.run();
+        } finally {
+            holds(-1);
+        }
+    }
+
     /** The current thread has taken (1) or released (-1) a lock under which user code runs. */
     static void holds(int n) {
         World w = current();

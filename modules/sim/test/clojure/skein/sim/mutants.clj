@@ -64,7 +64,7 @@
     ["(chan ((:buf-fn h) topic))" "(chan)"]]
    [(str async "pipeline.clj")
     ["(when (more?)" "(when true"]
-    ["(when (>! items item)\n            (begin v item)\n            (recur))" "(begin v item) (when (>! items item) (recur))"]
+    ["(when (>! items item)\n              (begin v item)\n              (recur))" "(begin v item) (when (>! items item) (recur))"]
     ["(port/close-as! items from)" "nil"]
     ["(when-not (port/failed? port) (close! items))" "(close! items)"]
     ["(do (discard item) (abandon items))" "(abandon items)"]
@@ -79,7 +79,7 @@
    [(str async "ops.clj")
     ["(recur (filterv (fn other [c] (not (identical? c ch))) open))" "(recur open)"]
     ["(when (>! out v) (recur open))" "(do (>! out v) (recur open))"]
-    ["(when (>! out v) (recur open))))))\n  (port/close-as! out (first (filter port/failed? chs)))" "(when (>! out v) (recur open))))))\n  (port/close-as! out (first chs))"]
+    ["(when (>! out v) (recur open))))))\n    (port/close-as! out (first (filter port/failed? chs)))" "(when (>! out v) (recur open))))))\n    (port/close-as! out (first chs))"]
     ["(port/closing (merge-block chs out) out)" "(merge-block chs out)"]]
    ["skein/scope.clj"
     ["(not (or body? (seq live)))" "(not body?)"]

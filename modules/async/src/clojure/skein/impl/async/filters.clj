@@ -4,25 +4,27 @@
   Each is documented in skein.async."
   {:no-doc true}
   (:require
+   [skein.impl.block :refer [<! >! go]]
    [skein.impl.check :as check]
-   [skein.impl.port :as port :refer [<! >! defblock]])
+   [skein.impl.port :as port])
   (:import
    (java.util ArrayList)))
 
 (set! *warn-on-reflection* true)
 
-(defblock ^:private through-block
+(defn- through-block
   "The block of `through`. `results-of` returns the results for a value, and at the end for nil."
   [results-of ch out]
-  (loop []
-    (let [v (<! ch)]
-      (when (and (loop [vs (results-of v)]
-                   (if vs
-                     (when (>! out (first vs)) (recur (next vs)))
-                     true))
-                 (some? v))
-        (recur))))
-  (port/close-as! out ch))
+  (go
+    (loop []
+      (let [v (<! ch)]
+        (when (and (loop [vs (results-of v)]
+                     (if vs
+                       (when (>! out (first vs)) (recur (next vs)))
+                       true))
+                   (some? v))
+          (recur))))
+    (port/close-as! out ch)))
 
 (defn through
   "Moves values from `ch` to `out` through the transducer `xform`. Returns `out`."
@@ -37,17 +39,18 @@
     (port/closing (through-block results-of ch out) out)
     out))
 
-(defblock ^:private mapcat-block
+(defn- mapcat-block
   "The block of `mapcat-into`."
   [f in out]
-  (loop []
-    (when-some [v (<! in)]
-      (when (loop [vs (seq (f v))]
-              (if vs
-                (when (>! out (first vs)) (recur (next vs)))
-                true))
-        (recur))))
-  (port/close-as! out in))
+  (go
+    (loop []
+      (when-some [v (<! in)]
+        (when (loop [vs (seq (f v))]
+                (if vs
+                  (when (>! out (first vs)) (recur (next vs)))
+                  true))
+          (recur))))
+    (port/close-as! out in)))
 
 (defn mapcat-into
   "Moves the values in (f value), for each value of `in`, to `out`. Returns `out`."

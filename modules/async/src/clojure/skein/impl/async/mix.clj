@@ -3,8 +3,9 @@
   "The values of many channels on one: see skein.async/mix."
   {:no-doc true}
   (:require
+   [skein.impl.block :refer [>! alts! go]]
    [skein.impl.check :as check]
-   [skein.impl.port :as port :refer [>! alts! defblock]])
+   [skein.impl.port :as port])
   (:import
    (skein.rt Buffers$Sliding Channel)))
 
@@ -91,20 +92,21 @@
 (defn- plan-now [h]
   (plan @(:inputs h) @(:mode h) (:change h)))
 
-(defblock ^:private run
+(defn- run
   "Moves values from the inputs to `out` until that is closed."
   [h]
-  (let [out (:out h)]
-    ;; The inspector finds the inputs in the local `ports`.
-    (loop [ports nil, passes? nil]
-      (if (nil? ports)
-        (let [plan (plan-now h)] (recur (:ports plan) (:passes? plan)))
-        (let [[v ch] (alts! ports)]
-          (cond
-            (identical? ch (:change h)) (recur nil nil)
-            (nil? v) (do (swap! (:inputs h) without ch) (recur nil nil))
-            (not (passes? ch)) (recur ports passes?)
-            (>! out v) (recur ports passes?)))))))
+  (go
+    (let [out (:out h)]
+      ;; The inspector finds the inputs in the local `ports`.
+      (loop [ports nil, passes? nil]
+        (if (nil? ports)
+          (let [plan (plan-now h)] (recur (:ports plan) (:passes? plan)))
+          (let [[v ch] (alts! ports)]
+            (cond
+              (identical? ch (:change h)) (recur nil nil)
+              (nil? v) (do (swap! (:inputs h) without ch) (recur nil nil))
+              (not (passes? ch)) (recur ports passes?)
+              (>! out v) (recur ports passes?))))))))
 
 (defn hub
   "Returns a hub onto `out`, without inputs."

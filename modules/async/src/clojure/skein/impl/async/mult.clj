@@ -9,7 +9,8 @@
   {:no-doc true}
   (:require
    [skein.impl.async.gather :as gather]
-   [skein.impl.port :as port :refer [<! alts! defblock]])
+   [skein.impl.block :refer [<! alts! go]]
+   [skein.impl.port :as port])
   (:import
    (skein.rt Buffers$Sliding Channel Uncaught)
    (skein.rt.block Callback)
@@ -78,28 +79,29 @@
     (try (port/close-as! tap from)
          (catch Throwable t (Uncaught/report t)))))
 
-(defblock ^:private run
+(defn- run
   "Moves values from the source to the taps, and closes the taps at the end."
   [h]
-  (let [source (:source h)
-        g (:gather h) ; in a local, for the inspector
-        first-value (<! source)
-        ;; the tap that accepted it, or nil if there is none left
-        taker (when (some? first-value)
-                (loop []
-                  (when-some [ports (offers h first-value)]
-                    (let [[accepted ch] (try (alts! ports)
-                                             (catch AssertionError _ nil))] ; too many puts: `give-all` reports the tap
-                      (cond
-                        (nil? ch) nil
-                        (identical? ch (:change h)) (recur)
-                        accepted ch
-                        :else (do (untap h ch) (recur)))))))]
-    (loop [v first-value, except taker]
-      (when (some? v)
-        (when (give-all h v except) (<! (gather/signal g)))
-        (recur (<! source) nil)))
-    (end h source)))
+  (go
+    (let [source (:source h)
+          g (:gather h) ; in a local, for the inspector
+          first-value (<! source)
+          ;; the tap that accepted it, or nil if there is none left
+          taker (when (some? first-value)
+                  (loop []
+                    (when-some [ports (offers h first-value)]
+                      (let [[accepted ch] (try (alts! ports)
+                                               (catch AssertionError _ nil))] ; too many puts: `give-all` reports the tap
+                        (cond
+                          (nil? ch) nil
+                          (identical? ch (:change h)) (recur)
+                          accepted ch
+                          :else (do (untap h ch) (recur)))))))]
+      (loop [v first-value, except taker]
+        (when (some? v)
+          (when (give-all h v except) (<! (gather/signal g)))
+          (recur (<! source) nil)))
+      (end h source))))
 
 (defn- begin [h]
   (port/when-ended (run h) (fn ended [port] (when (port/failed? port) (end h port)))))

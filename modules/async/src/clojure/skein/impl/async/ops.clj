@@ -9,9 +9,10 @@
   (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require
    [skein.impl.async.gather :as gather]
+   [skein.impl.block :refer [<! >! alts! go]]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
-   [skein.impl.port :as port :refer [<! >! alts! chan close! defblock]]
+   [skein.impl.port :as port :refer [chan close!]]
    [skein.impl.threads :as threads])
   (:import
    (skein.rt Channel)
@@ -31,14 +32,15 @@
 
 ;;;; From channel to channel
 
-(defblock ^:private pipe-block
+(defn- pipe-block
   "The block of `pipe`."
   [from to close?]
-  (loop []
-    (let [v (<! from)]
-      (if (nil? v)
-        (when close? (port/close-as! to from))
-        (when (>! to v) (recur))))))
+  (go
+    (loop []
+      (let [v (<! from)]
+        (if (nil? v)
+          (when close? (port/close-as! to from))
+          (when (>! to v) (recur)))))))
 
 (defn pipe
   "See skein.async/pipe."
@@ -48,14 +50,15 @@
   (cond-> (pipe-block from to close?) close? (port/failing to))
   to)
 
-(defblock ^:private split-block
+(defn- split-block
   "The block of `split`."
   [p ch true-ch false-ch]
-  (loop []
-    (when-some [v (<! ch)]
-      (when (>! (if (p v) true-ch false-ch) v) (recur))))
-  (port/close-as! true-ch ch)
-  (port/close-as! false-ch ch))
+  (go
+    (loop []
+      (when-some [v (<! ch)]
+        (when (>! (if (p v) true-ch false-ch) v) (recur))))
+    (port/close-as! true-ch ch)
+    (port/close-as! false-ch ch)))
 
 (defn split
   "See skein.async/split."
@@ -67,15 +70,16 @@
     (port/closing (split-block p ch true-ch false-ch) true-ch false-ch)
     [true-ch false-ch]))
 
-(defblock ^:private take-block
+(defn- take-block
   "The block of `take`."
   [n ch out]
-  (loop [left n]
-    (when (pos? left)
-      (if-some [v (<! ch)]
-        (when (>! out v) (recur (dec left)))
-        (port/close-as! out ch))))
-  (close! out))
+  (go
+    (loop [left n]
+      (when (pos? left)
+        (if-some [v (<! ch)]
+          (when (>! out v) (recur (dec left)))
+          (port/close-as! out ch))))
+    (close! out)))
 
 (defn take
   "See skein.async/take."
@@ -86,16 +90,17 @@
     (port/closing (take-block n ch out) out)
     out))
 
-(defblock ^:private merge-block
+(defn- merge-block
   "The block of `merge`."
   [chs out]
-  (loop [open (vec chs)]
-    (when (seq open)
-      (let [[v ch] (alts! open)]
-        (if (nil? v)
-          (recur (filterv (fn other [c] (not (identical? c ch))) open))
-          (when (>! out v) (recur open))))))
-  (port/close-as! out (first (filter port/failed? chs))))
+  (go
+    (loop [open (vec chs)]
+      (when (seq open)
+        (let [[v ch] (alts! open)]
+          (if (nil? v)
+            (recur (filterv (fn other [c] (not (identical? c ch))) open))
+            (when (>! out v) (recur open))))))
+    (port/close-as! out (first (filter port/failed? chs)))))
 
 (defn- sources [what chs]
   (check/collection (str "chs of " what) chs)
@@ -121,20 +126,21 @@
     (gather/expect g)
     (port/take! (chs i) (takers i))))
 
-(defblock ^:private map-block
+(defn- map-block
   "The block of `map`."
   [f chs out]
-  (let [values (object-array (count chs))
-        g (gather/gather)
-        takers (takers values g)]
-    (loop []
-      (start-takes chs takers g)
-      (when (gather/pending? g) (<! (gather/signal g)))
-      (let [args (vec values)]
-        (when (every? some? args)
-          (when (>! out (some-value (apply f args) 'map "as the function's result"))
-            (recur)))))
-    (port/close-as! out (first (filter port/failed? chs)))))
+  (go
+    (let [values (object-array (count chs))
+          g (gather/gather)
+          takers (takers values g)]
+      (loop []
+        (start-takes chs takers g)
+        (when (gather/pending? g) (<! (gather/signal g)))
+        (let [args (vec values)]
+          (when (every? some? args)
+            (when (>! out (some-value (apply f args) 'map "as the function's result"))
+              (recur)))))
+      (port/close-as! out (first (filter port/failed? chs))))))
 
 (defn map
   "See skein.async/map."
@@ -148,14 +154,15 @@
 
 ;;;; From a collection
 
-(defblock ^:private onto-chan-block
+(defn- onto-chan-block
   "The block of `onto-chan!`."
   [ch coll close?]
-  (loop [vs (seq coll)]
-    (when vs
-      (when (>! ch (some-value (first vs) 'onto-chan! "in the collection"))
-        (recur (next vs)))))
-  (when close? (close! ch)))
+  (go
+    (loop [vs (seq coll)]
+      (when vs
+        (when (>! ch (some-value (first vs) 'onto-chan! "in the collection"))
+          (recur (next vs)))))
+    (when close? (close! ch))))
 
 (defn- collection [what coll]
   (check/collection (str "coll of " what) coll))
@@ -193,18 +200,19 @@
 
 ;;;; Into a value
 
-(defblock ^:private reduce-block
+(defn- reduce-block
   "The block of `reduce` and `transduce`. If `ch` has failed, throws its exception: some values may be missing.
   That exception is reported only if no code takes it from the port."
   [f complete init ch]
-  (loop [acc init]
-    (let [v (<! ch)]
-      (if (nil? v)
-        (if (port/failed? ch)
-          (do (Frame/keepFailure) (throw (.thrown ^Channel ch)))
-          (complete acc))
-        (let [acc (f acc v)]
-          (if (reduced? acc) (complete @acc) (recur acc)))))))
+  (go
+    (loop [acc init]
+      (let [v (<! ch)]
+        (if (nil? v)
+          (if (port/failed? ch)
+            (do (Frame/keepFailure) (throw (.thrown ^Channel ch)))
+            (complete acc))
+          (let [acc (f acc v)]
+            (if (reduced? acc) (complete @acc) (recur acc))))))))
 
 (defn reduce
   "See skein.async/reduce."

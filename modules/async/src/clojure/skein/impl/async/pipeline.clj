@@ -9,8 +9,9 @@
   begins, so the size of `items` limits how many items there are at a time."
   {:no-doc true}
   (:require
+   [skein.impl.block :refer [<! >! go]]
    [skein.impl.check :as check]
-   [skein.impl.port :as port :refer [<! >! chan close! defblock]]
+   [skein.impl.port :as port :refer [chan close!]]
    [skein.impl.threads :as threads])
   (:import
    (java.util.concurrent CancellationException)
@@ -31,17 +32,18 @@
   [to]
   (not (and (instance? Channel to) (.isClosed ^Channel to))))
 
-(defblock ^:private feed
+(defn- feed
   "Makes an item for each value while `(more?)`, and then calls `begin` with the value and the item."
   [from more? items begin]
-  (loop []
-    (when (more?)
-      (when-some [v (<! from)]
-        (let [item (chan 1)]
-          (when (>! items item)
-            (begin v item)
-            (recur))))))
-  (port/close-as! items from))
+  (go
+    (loop []
+      (when (more?)
+        (when-some [v (<! from)]
+          (let [item (chan 1)]
+            (when (>! items item)
+              (begin v item)
+              (recur))))))
+    (port/close-as! items from)))
 
 (defn- discard
   "Closes `ch` and drops its values, so that no put waits."
@@ -59,21 +61,22 @@
       (discard item)
       (recur))))
 
-(defblock ^:private drain
+(defn- drain
   "Puts what the items hold on `to`, in order, and then closes it as `items` if `close?`. `nested?`: an item
   holds a channel of results, rather than the results."
   [items to close? nested?]
-  (loop []
-    (if-some [item (<! items)]
-      (let [results (if nested? (<! item) item)]
-        (if (loop []
-              (let [v (when results (<! results))]
-                (cond (nil? v) true
-                      (>! to v) (recur)
-                      :else false)))
-          (recur)
-          (do (discard item) (abandon items))))
-      (when close? (port/close-as! to items)))))
+  (go
+    (loop []
+      (if-some [item (<! items)]
+        (let [results (if nested? (<! item) item)]
+          (if (loop []
+                (let [v (when results (<! results))]
+                  (cond (nil? v) true
+                        (>! to v) (recur)
+                        :else false)))
+            (recur)
+            (do (discard item) (abandon items))))
+        (when close? (port/close-as! to items))))))
 
 (defn- cancelled?
   "Returns whether the scope to which this block or thread belongs has cancelled it."
@@ -116,14 +119,15 @@
                 (fn unbegun [_]) ; the scope ends the whole pipeline
                 workload))
 
-(defblock ^:private work
+(defn- work
   "Does jobs until one has been slow. A thread does the jobs after that."
   [jobs do-job workload]
-  (loop []
-    (when-some [job (<! jobs)]
-      (cond
-        (not (do-job job)) (work-on-thread jobs do-job workload)
-        (not (cancelled?)) (recur))))) ; a step may have swallowed the cancellation
+  (go
+    (loop []
+      (when-some [job (<! jobs)]
+        (cond
+          (not (do-job job)) (work-on-thread jobs do-job workload)
+          (not (cancelled?)) (recur)))))) ; a step may have swallowed the cancellation
 
 (defn- begin-work
   "Starts a worker. If go-checking is on, the worker is a thread: a pipeline's transducer may

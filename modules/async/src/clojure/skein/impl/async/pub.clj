@@ -4,8 +4,9 @@
   {:no-doc true}
   (:require
    [skein.impl.async.mult :as mult]
+   [skein.impl.block :refer [<! >! go]]
    [skein.impl.check :as check]
-   [skein.impl.port :as port :refer [<! >! chan defblock]]))
+   [skein.impl.port :as port :refer [chan]]))
 
 (set! *warn-on-reflection* true)
 
@@ -52,18 +53,19 @@
   (reset! (:ended h) from)
   (run! (fn close [[ch]] (port/close-as! ch from)) (vals @(:topics h))))
 
-(defblock ^:private run
+(defn- run
   "Moves values from the source to the channels of their topics, and closes these at the end."
   [h]
-  (let [source (:source h)
-        topic-fn (:topic-fn h)]
-    (loop []
-      (when-some [v (<! source)]
-        (let [topic (topic-fn v)]
-          (when-some [[ch] (topic-of h topic)]
-            (when-not (>! ch v) (unsub-all h topic))))
-        (recur)))
-    (end h source)))
+  (go
+    (let [source (:source h)
+          topic-fn (:topic-fn h)]
+      (loop []
+        (when-some [v (<! source)]
+          (let [topic (topic-fn v)]
+            (when-some [[ch] (topic-of h topic)]
+              (when-not (>! ch v) (unsub-all h topic))))
+          (recur)))
+      (end h source))))
 
 (defn hub
   "Returns a hub for the values of `source`, without subscriptions."

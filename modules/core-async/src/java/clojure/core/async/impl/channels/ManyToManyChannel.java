@@ -4,10 +4,9 @@ package clojure.core.async.impl.channels;
 import clojure.core.async.impl.protocols.Channel;
 import clojure.core.async.impl.protocols.ReadPort;
 import clojure.core.async.impl.protocols.WritePort;
-import clojure.lang.IFn;
-import clojure.lang.Symbol;
+import clojure.lang.RT;
+import clojure.lang.Var;
 import skein.rt.Buffer;
-import skein.rt.Late;
 import skein.rt.Role;
 
 /**
@@ -15,6 +14,9 @@ import skein.rt.Role;
  * core.async's types; Skein's own operations do not use them.
  */
 public final class ManyToManyChannel extends skein.rt.Channel implements ReadPort, WritePort, Channel {
+    private static final Var TAKE = RT.var("skein.impl.protocols", "take!"); // loaded with core.async's protocols
+    private static final Var PUT = RT.var("skein.impl.protocols", "put!");
+
     /** The buffer, or null, for code that reads this field of core.async's class. */
     public final Object buf;
 
@@ -24,18 +26,14 @@ public final class ManyToManyChannel extends skein.rt.Channel implements ReadPor
         buf = buffer;
     }
 
-    private static IFn protocol(String method) {
-        return Late.var(Symbol.intern("skein.impl.protocols", method));
-    }
-
     @Override
     public Object take_BANG_(Object handler) {
-        return protocol("take!").invoke(this, handler);
+        return TAKE.invoke(this, handler);
     }
 
     @Override
     public Object put_BANG_(Object value, Object handler) {
-        return protocol("put!").invoke(this, value, handler);
+        return PUT.invoke(this, value, handler);
     }
 
     @Override

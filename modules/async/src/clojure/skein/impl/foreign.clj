@@ -1,7 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.impl.channel
+(ns skein.impl.foreign
   "Connects the runtime's channels and waiters with foreign ports, buffers and handlers.
-  skein.rt.Foreign loads it when the first of those is used.
 
   * Skein's frames, threads and callbacks on foreign ports: `foreign-take`, `foreign-put`
     and `foreign-alts`, installed in skein.rt.Foreign
