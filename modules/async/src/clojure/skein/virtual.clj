@@ -19,7 +19,6 @@
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.virtual.contest :as contest]
-   [skein.virtual.descriptors :as descriptors]
    [skein.virtual.timing :as timing]
    [skein.virtual.window :as window])
   (:import
@@ -31,7 +30,7 @@
 
 (set! *warn-on-reflection* true)
 
-(doseq [place ["virtual" "virtual.contest" "virtual.descriptors" "virtual.timing" "virtual.window"]]
+(doseq [place ["virtual" "virtual.contest" "virtual.timing" "virtual.window"]]
   (Failures/addMachinery (str "skein." place "$"))) ; their frames are left out of stack traces
 
 ;;;; Futures and threads
@@ -142,7 +141,7 @@
   `colls`, up to the shortest, with the bindings in force now."
   [f colls]
   (run! (fn check [coll] (check/collection "coll" coll)) colls)
-  (let [f (binding-conveyor-fn (descriptors/explaining (check/function "f" f)))]
+  (let [f (binding-conveyor-fn (check/function "f" f))]
     (apply clojure.core/map (fn call [& args] (fn [] (apply f args))) colls)))
 
 (defn- eagerly
@@ -183,7 +182,7 @@
 (defn ^:no-doc call-each
   "Calls the functions `calls`; see `pvalues` and `for`."
   [calls]
-  (eagerly (clojure.core/map (fn call [f] (binding-conveyor-fn (descriptors/explaining f))) calls)))
+  (eagerly (clojure.core/map binding-conveyor-fn calls)))
 
 (defmacro pvalues
   "Returns a lazy seq of the values of `forms`, each evaluated on a virtual thread. Returns when
@@ -224,8 +223,8 @@
 
   No call starts before the seq is read, and no item is read before its turn, so the input may
   be infinite or may block. One thread at a time reads it. A seq that nobody reads any more
-  holds no thread. Throws :skein/too-many-open-files when the system refuses a socket, and for
-  arguments :skein/bad-number, :skein/bad-option, :skein/not-a-function and :skein/bad-collection.
+  holds no thread. Throws :skein/bad-number, :skein/bad-option, :skein/not-a-function and
+  :skein/bad-collection.
   For channels, and for computations, see doc/in-parallel.md.
 
       (wmap 4 inc (range 5))

@@ -5,8 +5,7 @@
   * `race` `any` `all` - of seqs of functions; see skein.virtual"
   {:no-doc true}
   (:require
-   [skein.impl.check :as check]
-   [skein.virtual.descriptors :as descriptors])
+   [skein.impl.check :as check])
   (:import
    (java.util.concurrent LinkedBlockingQueue)
    (skein.rt.block Failures)
@@ -48,7 +47,7 @@
   of  the name of the public function, for messages"
   [of fs decide]
   (let [outcomes (LinkedBlockingQueue.)
-        fs (mapv (fn check [f] (descriptors/explaining (check-function of f))) fs)
+        fs (mapv (partial check-function of) fs)
         begun (volatile! [])]
     (try
       (run! (fn begin [index] (vswap! begun conj (contestant outcomes index (fs index)))) (range (count fs)))

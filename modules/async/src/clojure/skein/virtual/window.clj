@@ -6,10 +6,11 @@
   * `lazily` `transducer` `run-all` - over a collection, in a transduction, for effect"
   {:no-doc true}
   (:require
-   [skein.impl.check :as check]
-   [skein.virtual.descriptors :as descriptors])
+   [skein.impl.check :as check])
   (:import
    (clojure.lang RT)
+   (com.sun.management UnixOperatingSystemMXBean)
+   (java.lang.management ManagementFactory)
    (java.util.concurrent ConcurrentLinkedQueue)
    (skein.rt.scope Window)))
 
@@ -23,9 +24,11 @@
   "Returns the default number of calls at once: half of the files that the process may still
   open, at most `max-default-n`."
   ^long []
-  (let [{:keys [open limit]} (descriptors/usage)]
-    (if limit
-      (max 1 (min max-default-n (quot (- (long limit) (long open)) 2)))
+  (let [system (ManagementFactory/getOperatingSystemMXBean)]
+    (if (instance? UnixOperatingSystemMXBean system)
+      (let [limit (.getMaxFileDescriptorCount ^UnixOperatingSystemMXBean system)
+            open (.getOpenFileDescriptorCount ^UnixOperatingSystemMXBean system)]
+        (max 1 (min max-default-n (quot (- limit open) 2))))
       max-default-n)))
 
 (def ^:private known
@@ -47,12 +50,12 @@
            {:n n})))
 
 (defn- collecting [f]
-  (fn collected [x] (try {:value (f x)} (catch Throwable t {:error (descriptors/explain t)}))))
+  (fn collected [x] (try {:value (f x)} (catch Throwable t {:error t}))))
 
 (defn- open-window
   "Returns a window that calls `f` on the items of `iterator`, or on offered items if it is nil."
   ^Window [{:keys [n ahead ordered? on-error]} f iterator]
-  (Window. (if (= :collect on-error) (collecting f) (descriptors/explaining f))
+  (Window. (if (= :collect on-error) (collecting f) f)
            iterator (int n) (int (max (long n) (long ahead))) ordered?))
 
 (defn- results [^Window w]
@@ -121,8 +124,8 @@
   [{:keys [n on-error]} f coll]
   (let [^ConcurrentLinkedQueue errors (when (= :collect on-error) (ConcurrentLinkedQueue.))
         f (if errors
-            (fn collected [x] (try (f x) (catch Throwable t (.add errors (descriptors/explain t)))))
-            (descriptors/explaining f))
+            (fn collected [x] (try (f x) (catch Throwable t (.add errors t))))
+            f)
         w (Window/forEffect f (RT/iter coll) (int n))]
     (or-cancel w (.read w))
     (some-> errors vec)))
