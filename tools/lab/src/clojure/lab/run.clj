@@ -29,7 +29,8 @@
 ;;;; The command line
 
 (defn- folder
-  "Returns the path of a folder, which is made. It is relative to the caller's folder, which the launcher passes on."
+  "Returns the path of a folder, which is made. It is relative to the caller's folder, which the launcher
+  passes on."
   [path]
   (let [caller (System/getenv "SKEIN_CALLED_FROM")
         folder (if (and caller (not (.isAbsolute (io/file path)))) (io/file caller path) (io/file path))]
@@ -41,7 +42,8 @@
     (and (.isDirectory folder) (.canWrite folder))))
 
 (def ^:private option-specs
-  [[nil "--quick" "small sizes: under 90 s, instead of about ten minutes" :id :size, :parse-fn (constantly :quick)]
+  [[nil "--quick" "small sizes: under 90 s, instead of about ten minutes"
+    :id :size, :parse-fn (constantly :quick)]
    [nil "--size SIZE" "full, quick or tiny; tiny only shows that everything works"
     :parse-fn keyword, :validate [limits-ms "must be full, quick or tiny"]]
    [nil "--out FOLDER" "where to write, by default target/lab"
@@ -65,7 +67,8 @@
   (or (experiments/named text) (usage-error! (str "there is no experiment '" text "'"))))
 
 (defn parse
-  "Returns {:size keyword, :out path, :experiments [experiment]} from arguments. With --help, :help is the usage."
+  "Returns {:size keyword, :out path, :experiments [experiment]} from arguments. With --help, :help is the
+  usage."
   [args]
   (let [{:keys [options arguments errors summary]} (cli/parse-opts args option-specs)]
     (cond

@@ -37,8 +37,8 @@
               (str "must be a whole number" (when-not (neg? least) (str " from " least " to " most)))]])
 
 (defn several
-  "Returns an option that may be given several times. `update-fn` returns its value from the one so far, or nil,
-  and a further one."
+  "Returns an option that may be given several times. `update-fn` returns its value from the one so far,
+  or nil, and a further one."
   [option id update-fn]
   [nil option :id id, :multi true, :update-fn update-fn])
 
@@ -68,7 +68,8 @@
       (parse [(whole-number \"--top N\" 1 99)] [\"a.log\" \"--top=5\"])
       ;=> [{:top 5} [\"a.log\"]]"
   [specs arguments]
-  (let [{:keys [options errors summary] others :arguments} (cli/parse-opts arguments specs :summary-fn identity)]
+  (let [{:keys [options errors summary] others :arguments}
+        (cli/parse-opts arguments specs :summary-fn identity)]
     (refuse-value! summary arguments)
     (when errors (fail! (explained summary (first errors))))
     [options others]))
@@ -94,8 +95,8 @@
       arguments)))
 
 (defn from-file
-  "Returns the options in the file at `path`: one on each line, as on the command line but without quotes; a line may
-  be empty or begin with #. Throws :skein/bad-option."
+  "Returns the options in the file at `path`: one on each line, as on the command line but without quotes; a
+  line may be empty or begin with #. Throws :skein/bad-option."
   [specs path]
   (let [lines (try (str/split-lines (slurp path))
                    (catch IOException e (fail! (str path " can't be read: " (ex-message e)))))

@@ -38,7 +38,8 @@
   (walk/postwalk (fn sort-keys [x] (if (map? x) (into (sorted-map) x) x)) value))
 
 (defn- finite
-  "Returns the value of a key. The sum of a user's own tally may be infinite, which JSON can't express: it becomes nil."
+  "Returns the value of a key. The sum of a user's own tally may be infinite, which JSON can't express: it
+  becomes nil."
   [_ value]
   (if (and (float? value) (not (Double/isFinite (double value)))) nil value))
 

@@ -50,7 +50,8 @@ x.json, or a heap file such as x.hprof.
   (try
     (let [{:keys [options summary] :as parsed} (cli/parse-opts args option-specs)]
       (cond
-        (empty? args) (doseq [{:keys [pid command]} (remote/processes)] (println (format "%8s  %s" pid command)))
+        (empty? args) (doseq [{:keys [pid command]} (remote/processes)]
+                        (println (format "%8s  %s" pid command)))
         (:help options) (println (usage summary))
         :else (serve! parsed)))
     (catch clojure.lang.ExceptionInfo e

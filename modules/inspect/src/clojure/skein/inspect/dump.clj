@@ -26,7 +26,8 @@
 (def ^:private escapes {"\"" "\\\"", "\\" "\\\\", "\n" "\\n", "\r" "\\r", "\t" "\\t"})
 
 (defn- quoted
-  "Returns a string as JSON. Control characters and halves of characters, which a terminal or a file can't hold, are escaped."
+  "Returns a string as JSON. Control characters and halves of characters, which a terminal or a file can't
+  hold, are escaped."
   ^String [s]
   (str "\""
        (str/replace s #"[\p{Cc}\p{Cs}\"\\]" (fn escape [c] (or (escapes c) (format "\\u%04x" (int (first c))))))
