@@ -11,6 +11,7 @@ import skein.rt.Channel;
 import skein.rt.Failure;
 import skein.rt.Uncaught;
 import skein.rt.Waiter;
+import skein.rt.schedule.Spins;
 
 /**
  * Records of blocks that failed, and of the blocks that got nil because of one. It does nothing for a block that does not
@@ -35,7 +36,9 @@ public final class Failures {
         Trail.class,
         Trail.Told.class,
         Sites.class,
-        Sites.Site.class
+        Sites.Site.class,
+        ThreadWaiter.class,
+        Spins.class
     };
 
     private Failures() {}
