@@ -428,23 +428,25 @@ public class Channel extends Lock {
     }
 
     final void addTaker(Waiter waiter) {
+        if (!waiter.queues()) return;
         if (waiting >= MAX_WAITING && overfull(true)) {
+            waiter.proceeds();
             throw new AssertionError("Assert failed: No more than " + MAX_WAITING
                     + " pending takes are allowed on a single channel.\n(< (.size takes) impl/MAX-QUEUE-SIZE)");
         }
-        if (!waiter.queues()) return;
         waiter.waits = Waiter.TO_TAKE;
         takers = Waiter.link(takers, waiter);
         waiting++;
     }
 
     final void addPutter(Waiter waiter, Object value) {
+        if (!waiter.queues()) return;
         if (waiting >= MAX_WAITING && overfull(false)) {
+            waiter.proceeds();
             throw new AssertionError("Assert failed: No more than " + MAX_WAITING
                     + " pending puts are allowed on a single channel."
                     + " Consider using a windowed buffer.\n(< (.size puts) impl/MAX-QUEUE-SIZE)");
         }
-        if (!waiter.queues()) return;
         waiter.value = value;
         waiter.waits = Waiter.TO_PUT;
         putters = Waiter.link(putters, waiter);

@@ -24,7 +24,7 @@ public abstract class Waiter {
 
     /**
      * About to be queued, under the channel's lock. Returns false if the operation must not wait. May throw, and then is not
-     * queued either.
+     * queued either. If the channel refuses another waiter, {@link #proceeds} follows.
      */
     protected boolean queues() {
         return true;
@@ -58,7 +58,7 @@ public abstract class Waiter {
      */
     public void withdrawal(BooleanSupplier withdraw) {}
 
-    /** The operation, for which {@link #withdrawal} may have been called, does not wait after all. */
+    /** The operation, for which {@link #withdrawal} or {@link #queues} may have been called, does not wait after all. */
     public void proceeds() {}
 
     /** Returns the thread that blocks here, or null if a block or a callback waits. */

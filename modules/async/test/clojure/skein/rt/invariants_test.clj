@@ -2,11 +2,13 @@
 (ns skein.rt.invariants-test
   "The named invariants of the runtime that no other test checks."
   (:require
-   [clojure.test :refer [deftest is]]
+   [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! >! go]]
-   [skein.deadline :refer [await-port within-deadline]])
+   [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.protocols :as impl]
+   [skein.scope :as s])
   (:import
-   (java.util.concurrent CountDownLatch)
+   (java.util.concurrent CancellationException CountDownLatch)
    (java.util.concurrent.atomic AtomicInteger)))
 
 (set! *warn-on-reflection* true)
@@ -19,7 +21,15 @@
     (is (= (range 1024) (repeatedly 1024 #(a/poll! c))) "and the refused one is not there"))
   (let [c (a/chan)]
     (dotimes [_ 1024] (a/take! c identity))
-    (is (thrown? AssertionError (a/take! c identity)))))
+    (is (thrown? AssertionError (a/take! c identity)))
+    (is (nil? (impl/take! c (a/fn-handler identity false))) "a handler that does not wait is not refused")
+    (testing "a refused block in a scope goes on, and can be cancelled"
+      (is (thrown? CancellationException
+            (within-deadline
+              (s/scope [s]
+                (let [block (s/go s (try (<! c) (catch AssertionError _ (<! (a/chan)))))]
+                  (s/cancel! s)
+                  (a/<?? block)))))))))
 
 (deftest a-frame-has-one-holder
   ;; Checks F1 and F2, and W3: a block that many threads wake is never on two of them.

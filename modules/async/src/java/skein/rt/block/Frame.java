@@ -432,6 +432,11 @@ public final class Frame extends Block {
             owner.complete(result, runner);
         }
 
+        @Override
+        public void proceeds() {
+            owner.proceeds();
+        }
+
         /** Withdraws the operation. Returns false if it has happened, or is about to. */
         @Override
         public boolean getAsBoolean() {
