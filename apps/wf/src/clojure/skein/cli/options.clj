@@ -42,6 +42,18 @@
   [option id update-fn]
   [nil option :id id, :multi true, :update-fn update-fn])
 
+(defn- once
+  "Returns the spec of an option that is not `several` such that two different values of it are refused."
+  [[_ option & {:keys [multi]} :as spec]]
+  (if multi
+    spec
+    (conj (vec spec) :assoc-fn
+          (fn put [options id value]
+            (when (and (contains? options id) (not= value (options id)))
+              (fail! (str (re-find #"^\S+" option) " is given twice, as " (error/preview (options id)) " and "
+                          (error/preview value))))
+            (assoc options id value)))))
+
 (defn- refuse-value!
   "Throws if one of the arguments gives a value to an option that takes none. tools.cli would ignore it."
   [specs arguments]
@@ -60,7 +72,7 @@
 (defn parse
   "Returns `[options others]`: a map of the options found, and the other arguments, in order.
 
-  specs      the options, as tools.cli takes them; of an option that is not `several` the last value holds
+  specs      the options, as tools.cli takes them; of an option that is not `several`, two different values are refused
   arguments  seq of strings; options and others in any order, `--top 5` or `--top=5`; `--` ends the options
 
   A single `-` is not an option. Throws :skein/bad-option.
@@ -69,7 +81,7 @@
       ;=> [{:top 5} [\"a.log\"]]"
   [specs arguments]
   (let [{:keys [options errors summary] others :arguments}
-        (cli/parse-opts arguments specs :summary-fn identity)]
+        (cli/parse-opts arguments (map once specs) :summary-fn identity)]
     (refuse-value! summary arguments)
     (when errors (fail! (explained summary (first errors))))
     [options others]))

@@ -20,7 +20,7 @@
   (is (= [{} []] (options/parse specs nil)))
   (is (= [{:top 3, :all? true, :output "x=y"} ["f" "-" "g"]]
          (options/parse specs ["f" "--top" "3" "-" "--all" "-o" "x=y" "g"])))
-  (is (= [{:top 4} ["a=b"]] (options/parse specs ["--top=3" "a=b" "--top=4"])) "the last one holds")
+  (is (= [{:top 4} ["a=b"]] (options/parse specs ["--top=4" "a=b" "--top=4"])) "the same value may be given twice")
   (is (= [{:all? true} ["--top" "-x"]] (options/parse specs ["--all" "--" "--top" "-x"]))))
 
 (defn- failure [& arguments]
@@ -36,6 +36,7 @@
   (is (= "Unknown option: \"-x\"" (failure "-x")))
   (is (= "Missing required argument for \"--top N\"" (failure "--top")))
   (is (= "--all takes no value" (failure "--all=1")))
+  (is (= "--top is given twice, as 3 and 4" (failure "--top" "3" "--top=4")))
   (is (= "Failed to validate \"--top \": must be a whole number from 1 to 9" (failure "--top=")))
   (is (= "Failed to validate \"--top 10\": must be a whole number from 1 to 9" (failure "--top" "10")))
   (is (= "Failed to validate \"--kind c\": must be a or b" (failure "--kind" "c"))))
