@@ -35,6 +35,7 @@ public final class JavaBytes {
         }
     }
 
+    /** Writes objects, with values of Clojure as {@link Held}. */
     private static final class Out extends ObjectOutputStream {
         private final IFn encode;
 
@@ -52,6 +53,7 @@ public final class JavaBytes {
         }
     }
 
+    /** Reads what {@link Out} has written. */
     private static final class In extends ObjectInputStream {
         In(InputStream in) throws IOException {
             super(in);
