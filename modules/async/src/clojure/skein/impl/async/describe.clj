@@ -4,7 +4,8 @@
   no values and do not wait. Counts are exact only while nothing runs."
   {:no-doc true}
   (:require
-   [clojure.datafy :as datafy])
+   [clojure.datafy :as datafy]
+   [skein.impl.error])
   (:import
    (java.io Writer)
    (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Result Buffers$Sliding Channel Waiter)
