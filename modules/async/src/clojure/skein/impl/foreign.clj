@@ -2,8 +2,8 @@
 (ns skein.impl.foreign
   "Connects the runtime's channels and waiters with foreign ports, buffers and handlers.
 
-  * Skein's frames, threads and callbacks on foreign ports: `foreign-take`, `foreign-put`
-    and `foreign-alts`, installed in skein.rt.Foreign
+  * Skein's blocks, threads and callbacks on foreign ports: `foreign-alts`, installed in skein.rt.Foreign. A single take or
+    put is an alts of one operation
   * foreign buffers in Skein's channels: `foreign-buffer`
 
   The other direction, foreign handlers on Skein's channels, is in skein.impl.protocols."
@@ -53,14 +53,6 @@
     (lock-id [_] 0)
     (commit [_] f)))
 
-(defn- delivering
-  "Returns a function that completes `waiter` on the thread that calls it."
-  [^Waiter waiter]
-  (with-meta (fn deliver [result] (.deliver waiter result)) {:on-caller? true}))
-
-(defn- unboxed [box]
-  (if (nil? box) Channel/NONE @box))
-
 (defn- taking
   "Starts a take with `handler`. Throws :skein/not-a-port; only a call that fails pays for the check."
   [port handler]
@@ -82,20 +74,6 @@
       (check/port "The port of a put" port (satisfies? impl/WritePort port)
         "a channel, which comes before the value")
       (throw e))))
-
-(defn foreign-take
-  "Takes from a port that is not a skein.rt.Channel for `waiter`. Returns the value, or
-  Channel/NONE if it waits."
-  [port ^Waiter waiter]
-  (if-some [^Channel ch (impl/source-channel port)]
-    (.take ch waiter nil)
-    (unboxed (taking port (fn-handler (delivering waiter) true)))))
-
-(defn foreign-put
-  "Puts on a port that is not a skein.rt.Channel for `waiter`. Returns true, false, or
-  Channel/NONE if it waits."
-  [port value waiter]
-  (unboxed (putting port value (fn-handler (delivering waiter) true))))
 
 ;; Far from core.async's, which count from 1: two handlers that meet must not have the same id.
 (defonce ^:private ^AtomicLong next-lock-id (AtomicLong. (bit-shift-left 1 62)))
@@ -211,4 +189,4 @@
             (foreign-alts-by-handlers ops options waiter)))
         (Alts/choose on-channels options waiter nil)))))
 
-(Foreign/install foreign-take foreign-put foreign-alts)
+(Foreign/install foreign-alts)

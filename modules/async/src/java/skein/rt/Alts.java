@@ -12,6 +12,7 @@ import clojure.lang.RT;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 
 /**
  * Does one of several channel operations, in three steps. First it tries each operation in turn. It skips
@@ -268,7 +269,7 @@ public final class Alts {
         for (int i = 0; i < ops.count(); i++) {
             Object port = ops.nth(i) instanceof IPersistentVector pair ? pair.nth(0) : ops.nth(i);
             if (port instanceof Channel channel && channel.armOf(block) instanceof Choice.Arm arm)
-                return arm.choice.withdraw();
+                return arm.choice.getAsBoolean();
         }
         return false;
     }
@@ -285,7 +286,7 @@ public final class Alts {
                 else arm.channel.addPutter(arm, v);
             }
             // Last, because after this a cancelling thread may withdraw all arms, as soon as it gets their locks.
-            owner.withdrawal(choice::withdraw);
+            owner.withdrawal(choice);
         } catch (Throwable t) { // too many wait, no memory, or cancelled: no arm may stay active
             choice.claim();
             for (Choice.Arm arm : choice.arms) if (arm != null) arm.channel.withdrawLocked(arm);
@@ -306,7 +307,7 @@ public final class Alts {
      *       leaves nothing in a channel that nobody uses.
      * </ul>
      */
-    private static final class Choice {
+    private static final class Choice implements BooleanSupplier {
         private static final int OPEN = 0;
         private static final int CLAIMED = 1;
         private static final VarHandle STATE;
@@ -344,7 +345,8 @@ public final class Alts {
         }
 
         /** Withdraws an alts that was interrupted or cancelled. Returns false if an arm has won before. */
-        boolean withdraw() {
+        @Override
+        public boolean getAsBoolean() {
             if (!claim()) return false;
             withdrawAllBut(null);
             return true;
