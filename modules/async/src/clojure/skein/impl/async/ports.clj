@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.ports
   "The ports behind the filters that core.async has deprecated, such as `map<`. Each is
-  documented in skein.async. They are loaded late, with the protocols of ports."
+  documented in skein.async."
   {:no-doc true}
   (:require
    [skein.impl.protocols :as impl])
