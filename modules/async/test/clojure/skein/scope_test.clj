@@ -13,7 +13,7 @@
    (java.io PipedInputStream PipedOutputStream)
    (java.net InetAddress ServerSocket Socket)
    (java.util.concurrent CancellationException CountDownLatch)
-   (java.util.concurrent.atomic AtomicInteger AtomicReference)
+   (java.util.concurrent.atomic AtomicBoolean AtomicInteger)
    (skein.rt Channel Region Uncaught Uncaught$Report)
    (skein.rt.scope Fork)))
 
@@ -340,34 +340,26 @@
     (is (= 3 (.get ended)))))
 
 (deftest a-cancellation-while-a-scope-is-opened-reaches-its-children
-  (let [given (AtomicReference.) cancelled (AtomicReference.) children (AtomicInteger.)
-        ended? (atom false)
-        spin (fn spin [^long n] (if (zero? (rem n 10000)) (Thread/yield) (Thread/onSpinWait))) ; both threads may need one processor
-        canceller (Thread. (fn cancel []
-                             (loop [n 1]
-                               (when-not @ended?
-                                 (if-some [^Region region (.getAndSet given nil)]
-                                   (do (dotimes [_ (rand-int 60)] (Thread/onSpinWait))
-                                       (.cancel region)
-                                       (.set cancelled region))
-                                   (spin n))
-                                 (recur (inc n))))))
-        attempt (fn attempt []
-                  (let [outer (Region/enter nil)]
-                    (.set given outer)
-                    (dotimes [_ (rand-int 30)] (Thread/onSpinWait))
-                    (try
-                      (s/scope [s]
-                        (loop [n 1]
-                          (when-not (identical? outer (.get cancelled)) (spin n) (recur (inc n))))
-                        (s/async s (.incrementAndGet children)))
-                      (catch CancellationException _))
-                    (.leave outer)
-                    (Thread/interrupted)))]
-    (.start canceller)
-    (let [end (+ (System/nanoTime) 2000000000)] ; enough for dozens of failures, on an idle machine
-      (within-deadline (while (< (System/nanoTime) end) (attempt))))
-    (reset! ended? true)
+  (let [outer (Region/enter nil)
+        swap swap!
+        cancelled? (AtomicBoolean.)
+        children (AtomicInteger.)
+        ;; Cancels when the scope has seen that it is not cancelled, and has not yet stored its region.
+        cancelling (fn cancelling [a f & args]
+                     (apply swap a (fn update-state [state & more]
+                                     (let [changed (apply f state more)]
+                                       (when (and (map? changed) (:live changed) (:region changed) (not (:region state))
+                                               (.compareAndSet cancelled? false true))
+                                         (.cancel outer))
+                                       changed))
+                       args))]
+    (try
+      (with-redefs [swap! cancelling]
+        (s/scope [s] (s/async s (.incrementAndGet children))))
+      (catch CancellationException _))
+    (.leave outer)
+    (Thread/interrupted)
+    (is (.get cancelled?))
     (is (= 0 (.get children)))))
 
 (deftest an-interrupted-wait-cancels-the-scope-and-stays-interrupted
