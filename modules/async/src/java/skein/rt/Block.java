@@ -6,8 +6,7 @@ package skein.rt;
  * {@link skein.rt.block.Frame}, the only subclass.
  */
 public abstract class Block extends Waiter implements Runnable {
-    protected Object
-            context; // what Hooks keeps with the block: a simulation's member, a note, a captured context, or null
+    protected Kept kept; // null unless a context, a simulation or an observer needs it
     protected Cancellable cancellable; // null unless the block can be cancelled; changed only while it runs
 
     /** Runs the block on {@code r}, the runner of this thread, from its current state to its next park or its end. */
@@ -35,9 +34,9 @@ public abstract class Block extends Waiter implements Runnable {
         cancellable = c;
     }
 
-    /** Returns what Hooks keeps with the block. */
-    public final Object context() {
-        return context;
+    /** Returns what is kept with the block, or null. */
+    public final Kept kept() {
+        return kept;
     }
 
     @Override

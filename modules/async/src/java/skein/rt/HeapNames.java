@@ -58,7 +58,7 @@ public final class HeapNames {
     public static final String CALLBACK_FUNCTION = "function";
 
     public static final String BLOCK = "skein.rt.Block";
-    public static final String BLOCK_CONTEXT = "context";
+    public static final String BLOCK_KEPT = "kept";
     public static final String BLOCK_CANCELLABLE = "cancellable";
 
     public static final String FRAME = "skein.rt.block.Frame";

@@ -12,11 +12,6 @@ import java.util.function.Function;
  * check or a read of a number.
  */
 public abstract class World {
-    public static final int NONE = 0;
-    public static final int TAKE = 1;
-    public static final int PUT = 2;
-    public static final int ALTS = 3;
-
     /** A timer, as a simulation keeps it. */
     public interface Timer {
         /** Returns when it fires, on the clock of {@link World#nanoTime}. */
@@ -30,11 +25,10 @@ public abstract class World {
     private static volatile Function<Thread, World> ofThread = thread -> null;
 
     /** A block of a simulation. The block carries it; it remembers the operation that the block is about to do. */
-    public abstract static class Member implements BooleanSupplier {
-        public Object conveyed; // the context that the conveyor has captured, or null
+    public abstract static class Member extends Kept implements BooleanSupplier {
         private final World world;
         private final Block block;
-        private int op; // the last operation: the block does it, waits in it, or has deferred it
+        private Operation operation = Operation.NONE; // the last: the block does it, waits in it, or has deferred it
         private Object port; // for an alts, the ports
         private Object operand; // the value to put, or the options of an alts
         private boolean deferred;
@@ -54,9 +48,9 @@ public abstract class World {
             return block;
         }
 
-        /** Returns the block's last operation: {@link #TAKE}, {@link #PUT}, {@link #ALTS}, or NONE before the first. */
-        public final int operation() {
-            return op;
+        /** Returns the block's last operation. */
+        public final Operation operation() {
+            return operation;
         }
 
         /** Returns the port of that operation, or the ports of an alts. */
@@ -93,8 +87,8 @@ public abstract class World {
          *
          * @param mayDefer false if the block runs on the stack of its spawner
          */
-        public final boolean defers(boolean mayDefer, int operation, Object source, Object with) {
-            op = operation;
+        public final boolean defers(boolean mayDefer, Operation next, Object source, Object with) {
+            operation = next;
             port = source;
             operand = with;
             if (!world.point(this, mayDefer)) return false;
@@ -190,7 +184,7 @@ public abstract class World {
     /** Returns a random number from 0 to below 1. */
     protected abstract double random();
 
-    /** A block has been made. Returns the context for it. */
+    /** A block has been made. Returns its member. */
     public abstract Member spawned(Block block);
 
     /**
@@ -245,7 +239,7 @@ public abstract class World {
 
     /** Returns the member of {@code block}, or null if it is not in a simulation. */
     public static Member member(Block block) {
-        return block.context() instanceof Member m ? m : null;
+        return block.kept() instanceof Member m ? m : null;
     }
 
     /** Returns the value with which the block, which is ready, will continue. */
@@ -281,7 +275,7 @@ public abstract class World {
 
     /** Returns whether {@code block} must not run on this thread, because its simulation runs on another. */
     public static boolean strays(Block block) {
-        if (!(block.context() instanceof Member m) || m.world == here()) return false;
+        if (!(block.kept() instanceof Member m) || m.world == here()) return false;
         m.world.strayed(block);
         return true;
     }

@@ -6,7 +6,7 @@
    [skein.async :as a :refer [<! >! alts! go]]
    [skein.deadline :refer [await-port within-deadline]])
   (:import
-   (skein.rt.block Frame Hooks Probe)))
+   (skein.rt.block Frame Hooks Observer)))
 
 (set! *warn-on-reflection* true)
 
@@ -14,9 +14,9 @@
   "Runs `f`, which spawns a block that parks; returns [frame state] of its first park."
   [f]
   (let [seen (promise)
-        probe (reify Probe (parking [_ frame state _] (deliver seen [frame state])))]
-    (Hooks/addProbe probe)
-    (try (f) (within-deadline @seen) (finally (Hooks/removeProbe probe)))))
+        observer (reify Observer (parking [_ frame _ _] (deliver seen [frame (.state ^Frame frame)])))]
+    (Hooks/add observer)
+    (try (f) (within-deadline @seen) (finally (Hooks/remove observer)))))
 
 (defn- site [[^Frame frame state]]
   (let [{:keys [file sites]} (.sites (.body frame))]

@@ -12,7 +12,7 @@
    [skein.uncaught :refer [await-uncaught]])
   (:import
    (java.util.concurrent ConcurrentHashMap CountDownLatch)
-   (skein.rt.block Frame Hooks Probe)))
+   (skein.rt.block Frame Hooks Observer)))
 
 (set! *warn-on-reflection* true)
 
@@ -23,14 +23,13 @@
   "Returns [value n left] of `f`: its value, how many blocks began as children meanwhile, and which of them have not ended."
   [f]
   (let [began (ConcurrentHashMap.), live (ConcurrentHashMap.)
-        probe (reify Probe
-                (spawned [_ frame] (when (.cancellable ^Frame frame) (.put began frame true) (.put live frame true)))
-                (finished [_ frame _] (.remove live frame))
-                (failed [_ frame _] (.remove live frame)))]
-    (Hooks/addProbe probe)
+        census (reify Observer
+                 (spawned [_ frame] (when (.cancellable ^Frame frame) (.put began frame true) (.put live frame true)))
+                 (ended [_ frame _ _] (.remove live frame)))]
+    (Hooks/add census)
     (try
       (let [value (f)] [value (count began) (vec (keys live))])
-      (finally (Hooks/removeProbe probe)))))
+      (finally (Hooks/remove census)))))
 
 ;; Each starts work on `source` that ends when the source closes, or not at all.
 (def ^:private plumbing

@@ -191,7 +191,7 @@
 (defn- entry-id
   "Returns the number of the block, if an inspector has given it one."
   [^HeapFile h f]
-  (let [id (.field h (.field h (.field h f HeapNames/BLOCK_CONTEXT) "entry") "id")]
+  (let [id (.field h (.field h (.field h f HeapNames/BLOCK_KEPT) "entry") "id")]
     (when (pos? id) id)))
 
 (defn- numbered

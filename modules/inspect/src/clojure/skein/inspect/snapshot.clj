@@ -19,7 +19,7 @@
    (java.lang.management ManagementFactory ThreadInfo ThreadMXBean)
    (java.util ArrayList Comparator HashMap IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
-   (skein.rt Channel Result SourceChannel Uncaught Uncaught$Report Waiter World)
+   (skein.rt Channel Operation Result SourceChannel Uncaught Uncaught$Report Waiter)
    (skein.rt.block Callback Failures Frame)
    (skein.rt.schedule Scheduler Timeout)))
 
@@ -69,10 +69,10 @@
 (defn- arms
   "Returns an operation as [op port] pairs."
   [op ports]
-  (condp = (int op)
-    World/TAKE [[:take ports]]
-    World/PUT [[:put ports]]
-    World/ALTS (mapv (fn arm [p] (if (vector? p) [:put (nth p 0)] [:take p])) ports)
+  (condp = op
+    Operation/TAKE [[:take ports]]
+    Operation/PUT [[:put ports]]
+    Operation/ALTS (mapv (fn arm [p] (if (vector? p) [:put (nth p 0)] [:take p])) ports)
     nil))
 
 (defn- ports-of [port]
@@ -213,7 +213,7 @@
   "Returns a block that was collected, with the operation that it will never do."
   [now seen ^Entry e]
   {:id (.id e) :site (site-of seen e) :since-ms (elapsed-ms now (.since e)) :age-ms (elapsed-ms now (.born e))
-   :runs (.runs e) :parent (parent e) :op (condp = (.op e) World/TAKE :take, World/PUT :put, World/ALTS :alts, nil)})
+   :runs (.runs e) :parent (parent e) :op (condp = (.op e) Operation/TAKE :take, Operation/PUT :put, Operation/ALTS :alts, nil)})
 
 (def ^:const ^:private long-step-ms
   "How long a step must have run before the place of its thread is read."

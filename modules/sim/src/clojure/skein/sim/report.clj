@@ -14,7 +14,7 @@
    [skein.sim.token :as token]
    [skein.sim.waits :as waits])
   (:import
-   (skein.rt World)
+   (skein.rt Operation)
    (skein.rt.block Failures)
    (skein.sim.rt Outsider Simulation Task Trace Trace$Event Verdict)))
 
@@ -72,7 +72,7 @@
 (defn- unput
   "Returns a clause about the value that the task still waits to put, or nil."
   [^Simulation sim name-of task]
-  (when (some (fn puts? [wait] (and (identical? task (:task wait)) (= World/PUT (:op wait)))) (:waits (.description sim)))
+  (when (some (fn puts? [wait] (and (identical? task (:task wait)) (= Operation/PUT (:op wait)))) (:waits (.description sim)))
     (when-some [^Trace$Event e (last (filter (fn put? [^Trace$Event e] (and (identical? task (.task e)) (= "put" (.what e))))
                                              (.events (.-trace sim))))]
       (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", and that value is lost"))))

@@ -13,7 +13,7 @@
    (clojure.lang IBlockingDeref IPending)
    (java.util.concurrent Future)
    (java.util.concurrent.locks LockSupport)
-   (skein.rt Channel Region Region$Owner Waiter World)
+   (skein.rt Channel Operation Region Region$Owner Waiter)
    (skein.rt.block Failures)
    (skein.rt.scope VirtualFuture)
    (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
@@ -23,7 +23,7 @@
 (defn- waits-on
   "Returns the port that `task` waits in, or the ports of an alts; nil if it waits elsewhere."
   [^Task task]
-  (when-not (= World/NONE (.doing task)) (.doingOn task)))
+  (when-not (= Operation/NONE (.doing task)) (.doingOn task)))
 
 (defn- full [^Channel c]
   (when-some [b (.buffer c)]
@@ -35,14 +35,14 @@
   (for [port (distinct (mapcat (fn [^Trace$Event e] (subject/collect-ports (.on e))) (.events (.-trace sim))))
         :when (and (instance? Channel port)
                    (some (fn callback? [^Waiter w] (not (or (.block w) (.thread w)))) (.waiters ^Channel port false)))]
-    {:op World/PUT :on port :ports [port] :full (full port)}))
+    {:op Operation/PUT :on port :ports [port] :full (full port)}))
 
 (defn- wait-of
   "Returns a map of what a task waits in."
   [^Simulation sim ^Task t]
   (let [op (.doing t), on (waits-on t), ports (vec (subject/collect-ports on)), port (first ports)]
     {:task t :op op :on on :ports ports
-     :full (when (and (= World/PUT op) (instance? Channel port)) (full port))
+     :full (when (and (= Operation/PUT op) (instance? Channel port)) (full port))
      :site (cond
              (and (.frame t) (= op (.operation t)) (nil? (.thread t))) (.state (.frame t))
              (.thread t) (.stack sim t)
@@ -126,7 +126,7 @@
                (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
                (mapv (fn [^Task t]
                        (if-some [scope (scope-of sim t)]
-                         (assoc (wait-of sim t) :op World/NONE :on nil :ports [] :outside scope)
+                         (assoc (wait-of sim t) :op Operation/NONE :on nil :ports [] :outside scope)
                          (cond-> (wait-of sim t)
                            (and (.thread t) (nil? (waits-on t))) (assoc :outside (outside sim monitors t)))))))
           (callbacks sim))))
@@ -145,9 +145,9 @@
   "Returns [port :take] or [port :put] for each port of an operation."
   [op on]
   (cond
-    (= World/TAKE op) [[on :take]]
-    (= World/PUT op) [[on :put]]
-    (= World/ALTS op) (map (fn side [x] (if (vector? x) [(x 0) :put] [x :take])) on)))
+    (= Operation/TAKE op) [[on :take]]
+    (= Operation/PUT op) [[on :put]]
+    (= Operation/ALTS op) (map (fn side [x] (if (vector? x) [(x 0) :put] [x :take])) on)))
 
 (def ^:private other-side {:take :put, :put :take})
 
@@ -163,7 +163,7 @@
   [^Simulation sim]
   (for [^Trace$Event e (.events (.-trace sim))
         :let [what (.what e)
-              op ({"take" World/TAKE, "poll" World/TAKE, "put" World/PUT, "offer" World/PUT, "alts" World/ALTS} what)]
+              op ({"take" Operation/TAKE, "poll" Operation/TAKE, "put" Operation/PUT, "offer" Operation/PUT, "alts" Operation/ALTS} what)]
         :when op]
     {:task (.task e) :op op :on (.on e) :maybe? (boolean (#{"poll" "offer" "alts"} what))}))
 
@@ -205,7 +205,7 @@
             (seen t) false
             :else (recur t (conj seen t))))))
 
-(def ^:private words {World/TAKE "<!" World/PUT ">!" World/ALTS "alts!"})
+(def ^:private words {Operation/TAKE "<!" Operation/PUT ">!" Operation/ALTS "alts!"})
 
 (defn- why
   "Returns what is known of why a wait can't end. It says \"needs\" only of a task whose result or end is awaited: which
@@ -224,7 +224,7 @@
         did (fn [tasks what] (str (have tasks) what " " it (when-not (every? sure tasks) " or tried to")))
         ended (remove live holders)]
     (str
-      (when (and (= World/PUT op) (:full wait)) (str "full " (:full wait) "; "))
+      (when (and (= Operation/PUT op) (:full wait)) (str "full " (:full wait) "; "))
       (cond
         semaphore (str "no permit is free" (when (seq takers) (str "; " (have takers) "taken one")))
         (empty? ports) (let [{:keys [needs all], what :for} outside]

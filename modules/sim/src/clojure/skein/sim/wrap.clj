@@ -18,7 +18,7 @@
    (clojure.lang IAtom IPending Volatile)
    (java.util.concurrent Semaphore)
    (skein.async.limit Permit)
-   (skein.rt Region$Owner World)
+   (skein.rt Operation Region$Owner World)
    (skein.sim.rt Members Simulation)))
 
 (set! *warn-on-reflection* true)
@@ -42,36 +42,35 @@
 
 (defn- operation
   "Returns `f`, an operation on a port, with a point before it. `op` says in which kind of operation it may block."
-  [op what f]
-  (let [op (int op)]
-    (fn
-      ([port]
-       (if-some [^Simulation sim (Simulation/here)]
-         (do (.point sim op what port nil)
-             (refused sim what port (try (f port) (finally (.passed sim)))))
-         (f port)))
-      ([port x]
-       (if-some [^Simulation sim (Simulation/here)]
-         (do (.point sim op what port x)
-             (refused sim what port (try (f port x) (finally (.passed sim)))))
-         (f port x)))
-      ([port x & more]
-       (if-some [^Simulation sim (Simulation/here)]
-         (do (.point sim op what port x)
-             (refused sim what port (try (apply f port x more) (finally (.passed sim)))))
-         (apply f port x more))))))
+  [^Operation op what f]
+  (fn
+    ([port]
+     (if-some [^Simulation sim (Simulation/here)]
+       (do (.point sim op what port nil)
+           (refused sim what port (try (f port) (finally (.passed sim)))))
+       (f port)))
+    ([port x]
+     (if-some [^Simulation sim (Simulation/here)]
+       (do (.point sim op what port x)
+           (refused sim what port (try (f port x) (finally (.passed sim)))))
+       (f port x)))
+    ([port x & more]
+     (if-some [^Simulation sim (Simulation/here)]
+       (do (.point sim op what port x)
+           (refused sim what port (try (apply f port x more) (finally (.passed sim)))))
+       (apply f port x more)))))
 
 (def ^:private operations
   "Var -> [the operation in which it may block, its word in a story]."
-  {#'a/<!! [World/TAKE "take"], #'a/>!! [World/PUT "put"], #'a/alts!! [World/ALTS "alts"]
-   #'a/<! [World/TAKE "take"], #'a/>! [World/PUT "put"], #'a/alts! [World/ALTS "alts"]
-   #'a/take! [World/NONE "take"], #'a/put! [World/NONE "put"]
-   #'a/close! [World/NONE "close"]})
+  {#'a/<!! [Operation/TAKE "take"], #'a/>!! [Operation/PUT "put"], #'a/alts!! [Operation/ALTS "alts"]
+   #'a/<! [Operation/TAKE "take"], #'a/>! [Operation/PUT "put"], #'a/alts! [Operation/ALTS "alts"]
+   #'a/take! [Operation/NONE "take"], #'a/put! [Operation/NONE "put"]
+   #'a/close! [Operation/NONE "close"]})
 
 (defn- trying
   "Returns `f`, an operation on a port that does not wait, with a point before it. If (failed? value), the story says `failure`."
   [what failed? failure f]
-  (let [f (operation World/NONE what f)]
+  (let [f (operation Operation/NONE what f)]
     (fn [& args]
       (let [v (apply f args)]
         (when (failed? v)
@@ -93,7 +92,7 @@
   (fn [x & more]
     (let [sim (Simulation/here)]
       (if (and sim (.atoms ^Simulation sim) (shared? x))
-        (do (.point ^Simulation sim World/NONE "at" x nil)
+        (do (.point ^Simulation sim Operation/NONE "at" x nil)
             (let [v (apply f x more), value (set-to more v)]
               (if (= ::unset value)
                 (.note ^Simulation sim "unset" x nil)
@@ -107,7 +106,7 @@
   (fn [p x]
     (let [sim (Simulation/here)]
       (if (and sim (.atoms ^Simulation sim))
-        (do (.point ^Simulation sim World/NONE "at" p nil)
+        (do (.point ^Simulation sim Operation/NONE "at" p nil)
             (let [v (f p x)]
               (tell sim "deliver" p x)
               (when (nil? v) (.note ^Simulation sim "failed" p "it is too late"))
@@ -121,7 +120,7 @@
        (cond
          (nil? sim) (f x)
          (and (shared? x) (.atoms ^Simulation sim))
-         (do (.point ^Simulation sim World/NONE "at" x nil)
+         (do (.point ^Simulation sim Operation/NONE "at" x nil)
              (let [v (f x)]
                (tell sim "read" x v)
                v))
@@ -145,7 +144,7 @@
 (defn- acquiring [f]
   (fn [semaphore]
     (if-some [^Simulation sim (Simulation/here)]
-      (do (.point sim World/NONE "ask" semaphore nil)
+      (do (.point sim Operation/NONE "ask" semaphore nil)
           (when (and (.keepsEvents sim) (zero? (.availablePermits ^Semaphore semaphore))) (.note sim "await" semaphore nil))
           (f semaphore)
           (when (.keepsEvents sim) (.note sim "acquire" semaphore nil)))

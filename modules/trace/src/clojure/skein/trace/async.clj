@@ -25,6 +25,6 @@
   "Sets whether every block records the code that spawned it. Returns `on?`."
   [on?]
   (locking spawn-traces
-    (when-some [probe @spawn-traces] (Hooks/removeProbe probe))
-    (reset! spawn-traces (when on? (doto (SpawnTraces.) (Hooks/addProbe)))))
+    (when-some [observer @spawn-traces] (Hooks/remove observer))
+    (reset! spawn-traces (when on? (doto (SpawnTraces.) (Hooks/add)))))
   on?)

@@ -13,7 +13,9 @@ import skein.rt.Cancellable;
 import skein.rt.Channel;
 import skein.rt.ChannelFactory;
 import skein.rt.Failure;
+import skein.rt.Kept;
 import skein.rt.NilPut;
+import skein.rt.Operation;
 import skein.rt.Region;
 import skein.rt.Result;
 import skein.rt.Runner;
@@ -144,8 +146,28 @@ public final class Frame extends Block {
             if (child != null) become(child);
         }
         Hooks hooks = Hooks.installed;
-        if (hooks != null) context = hooks.spawned(this);
+        if (hooks != null) spawned(hooks);
         return Runner.current();
+    }
+
+    private void spawned(Hooks hooks) {
+        World world = hooks.simulated ? World.current() : null;
+        if (world != null) keep(world.spawned(this));
+        hooks.observer.spawned(this);
+        if (hooks.conveyor == null) return;
+        if (kept == null) kept = new Kept();
+        kept.context = hooks.conveyor.capture();
+    }
+
+    /**
+     * Keeps {@code k} with the block, for one observer, in a method that is called on the block's thread. Blocks of a
+     * simulation keep the simulation's.
+     */
+    public void keep(Kept k) {
+        if (kept != null && kept.getClass() != Kept.class && kept.getClass() != k.getClass())
+            throw new IllegalStateException("This block keeps an object of another observer or of a simulation.");
+        if (kept != null) k.context = kept.context;
+        kept = k;
     }
 
     /** Runs the block on this thread, which need not be a worker's. */
@@ -205,11 +227,14 @@ public final class Frame extends Block {
     private void runWatched(Runner r) {
         Hooks hooks = Hooks.installed;
         if (hooks == null || World.strays(this)) return; // its simulation has ended, or is elsewhere
-        Object outer = hooks.resumed(this);
+        Conveyor conveyor = hooks.conveyor;
+        Object outer = conveyor == null ? null : conveyor.install(kept == null ? null : kept.context);
+        hooks.observer.resumed(this);
         try {
-            if (!(context instanceof World.Member m) || !m.isDeferred() || performs(m)) runBody(r);
+            if (!(kept instanceof World.Member m) || !m.isDeferred() || performs(m)) runBody(r);
         } finally {
-            hooks.suspended(this, outer);
+            hooks.observer.suspended(this);
+            if (conveyor != null) conveyor.restore(outer);
         }
     }
 
@@ -232,8 +257,8 @@ public final class Frame extends Block {
     private boolean perform(World.Member member) {
         Object v = member.undefer();
         return switch (member.operation()) {
-            case World.TAKE -> takeNow(member.port());
-            case World.PUT -> putNow(member.port(), v);
+            case TAKE -> takeNow(member.port());
+            case PUT -> putNow(member.port(), v);
             default -> altsNow(member.port(), v);
         };
     }
@@ -257,11 +282,18 @@ public final class Frame extends Block {
     }
 
     private void finish(Object result, Runner r) {
-        Hooks hooks = Hooks.installed;
-        if (hooks != null) hooks.finished(this, result);
+        ending(result, null);
         Result.deliver(port, result, r);
         Result.ended(port, result, null);
         if (cancellable != null) cancellable.ended(result, null, null);
+    }
+
+    /** Tells the observers and the simulation, before the port closes: then others may run. */
+    private void ending(Object result, Throwable thrown) {
+        Hooks hooks = Hooks.installed;
+        if (hooks == null) return;
+        hooks.observer.ended(this, result, thrown);
+        if (kept instanceof World.Member m) m.world().ended(m, thrown);
     }
 
     private void fail(Throwable thrown) {
@@ -275,8 +307,7 @@ public final class Frame extends Block {
         Failure why = carriesFailure ? Failure.of(port, cause) : Failure.told(thrown);
         boolean tell = !carriesFailure && !World.told(thrown);
         if (tell) Uncaught.keep(thrown);
-        Hooks hooks = Hooks.installed;
-        if (hooks != null) hooks.failed(this, thrown);
+        ending(null, thrown);
         boolean scopeThrows = cancellable != null && cancellable.failed(thrown);
         port.closeFor(why);
         Result.ended(port, null, thrown); // before the handler, which may take long
@@ -319,7 +350,7 @@ public final class Frame extends Block {
 
     @Override
     public void handedOff(Thread thread) {
-        Hooks.handedOff(this, thread);
+        Hooks.observer().handedOff(this, thread);
     }
 
     /** Returns the value of the last parking operation, or the exception in a handler, and clears it. */
@@ -336,22 +367,22 @@ public final class Frame extends Block {
     }
 
     /** Called before each parking operation. Returns whether a simulation is alive: it may defer the operation. */
-    private boolean parking(int op, Object port, int next) {
+    private boolean parking(Operation operation, Object port, int next) {
         state = next;
         if (movesBindings) bindings = Var.getThreadBindingFrame();
         Hooks hooks = Hooks.installed;
         if (hooks == null) return false;
-        hooks.parking(this, next, op, port);
-        return hooks.worlds;
+        hooks.observer.parking(this, operation, port);
+        return hooks.simulated;
     }
 
-    private boolean defers(int op, Object port, Object operand) {
-        return context instanceof World.Member m && m.defers(runner.depth == 0, op, port, operand);
+    private boolean defers(Operation operation, Object port, Object operand) {
+        return kept instanceof World.Member m && m.defers(runner.depth == 0, operation, port, operand);
     }
 
     /** Takes from {@code source}. Returns true if {@link #takeValue} has the value, false if the frame waits. */
     public boolean take(Object source, int next) {
-        if (parking(World.TAKE, source, next) && defers(World.TAKE, source, null)) return false;
+        if (parking(Operation.TAKE, source, next) && defers(Operation.TAKE, source, null)) return false;
         return takeNow(source);
     }
 
@@ -371,7 +402,7 @@ public final class Frame extends Block {
 
     /** Puts on {@code target}. Returns true if {@link #takeValue} has the outcome, false if the frame waits. */
     public boolean put(Object target, Object v, int next) {
-        if (parking(World.PUT, target, next) && defers(World.PUT, target, v)) return false;
+        if (parking(Operation.PUT, target, next) && defers(Operation.PUT, target, v)) return false;
         return putNow(target, v);
     }
 
@@ -478,14 +509,15 @@ public final class Frame extends Block {
         }
     }
 
-    /** Tells the inspector that the channel was closed. */
+    /** Tells the observers that the channel was closed. */
     private void refused() {
-        if (context instanceof Note note) note.refused();
+        Hooks hooks = Hooks.installed;
+        if (hooks != null) hooks.observer.refused(this);
     }
 
     /** Does one of several operations. Returns true if {@link #takeValue} has {@code [value port]}, false if it waits. */
     public boolean alts(Object ports, Object options, int next) {
-        if (parking(World.ALTS, ports, next) && defers(World.ALTS, ports, options)) return false;
+        if (parking(Operation.ALTS, ports, next) && defers(Operation.ALTS, ports, options)) return false;
         return altsNow(ports, options);
     }
 
@@ -495,15 +527,6 @@ public final class Frame extends Block {
         if (chosen == null) return false;
         value = chosen;
         return true;
-    }
-
-    void context(Object kept) {
-        context = kept;
-    }
-
-    /** Returns the inspector's note on the block, or null. */
-    public Note note() {
-        return context instanceof Note note ? note : null;
     }
 
     /** Returns whether a thread runs the block's code now, and not that of another block started on its stack. */

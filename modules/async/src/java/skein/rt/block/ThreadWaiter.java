@@ -83,12 +83,12 @@ public final class ThreadWaiter extends Waiter {
         if (!thread.isVirtual() && !World.awaits(() -> done)) spinIfItPays();
         if (!done) {
             Runner.beforeBlocking();
-            Inspector inspector = Hooks.inspectorOfThreads();
-            if (inspector != null) inspector.waits(this, port);
+            Observer observer = Hooks.observer();
+            observer.waits(this, port);
             try {
                 park(withdraw);
             } finally {
-                if (inspector != null) inspector.goesOn(this);
+                observer.goesOn(this);
             }
         }
         return value;

@@ -3,6 +3,7 @@ package skein.inspect.rt;
 
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
+import skein.rt.Operation;
 import skein.rt.block.Frame;
 import skein.rt.block.Sites;
 
@@ -39,7 +40,7 @@ public sealed class Entry extends WeakReference<Frame> permits OwnEntry {
 
     int since;
     int runs;
-    int op; // of the last operation, as in World; NONE before the first
+    Operation op = Operation.NONE; // the last operation
     int state;
     volatile Fate fate = Fate.LIVES; // written under the lock of the stripe
     Entry prev; // guarded by the lock of the stripe
@@ -64,14 +65,14 @@ public sealed class Entry extends WeakReference<Frame> permits OwnEntry {
         return runs;
     }
 
-    /** Returns its last operation, as in {@link skein.rt.World}; NONE before the first. */
-    public int op() {
+    /** Returns its last operation. */
+    public Operation op() {
         return op;
     }
 
     /** Returns where its last operation is in the source, or null before the first. */
     public Sites.Site site() {
-        return op == 0 ? null : site(state);
+        return op == Operation.NONE ? null : site(state);
     }
 
     /** Returns where the operation of {@code state} is in the source, or null if the state is -1. */

@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import skein.rt.Lock;
+import skein.rt.Operation;
 import skein.rt.block.Frame;
-import skein.rt.block.Probe;
+import skein.rt.block.Observer;
 
 /**
  * The last steps of blocks, while they are recorded: when each began and ended, on which thread.
@@ -17,7 +18,7 @@ import skein.rt.block.Probe;
  * <p>A thread writes into one of 16 rings, chosen by its number. So two workers seldom want the same lock, a thread that has ended leaves
  * no ring behind, and the events of one thread are in order.
  */
-public final class Recorder implements Probe {
+public final class Recorder implements Observer {
     /** A kind of event. */
     public enum Kind {
         /** A step begins. */
@@ -120,7 +121,7 @@ public final class Recorder implements Probe {
         Entry block = Registry.entry(frame);
         if (block == null) return; // of a simulation, or made while the inspector was off
         Thread thread = Thread.currentThread();
-        int state = kind == Kind.RESUMED && block.op() != 0 ? block.state : -1;
+        int state = kind == Kind.RESUMED && block.op() != Operation.NONE ? block.state : -1;
         rings[(int) thread.threadId() & RINGS - 1].add(kind, block, state, thread);
     }
 
@@ -135,13 +136,8 @@ public final class Recorder implements Probe {
     }
 
     @Override
-    public void finished(Frame frame, Object value) {
-        add(Kind.FINISHED, frame);
-    }
-
-    @Override
-    public void failed(Frame frame, Throwable thrown) {
-        add(Kind.FAILED, frame);
+    public void ended(Frame frame, Object value, Throwable thrown) {
+        add(thrown == null ? Kind.FINISHED : Kind.FAILED, frame);
     }
 
     /**

@@ -13,14 +13,16 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import skein.rt.Cancellable;
 import skein.rt.Channel;
+import skein.rt.Kept;
 import skein.rt.Lock;
+import skein.rt.Operation;
 import skein.rt.Result;
 import skein.rt.Runner;
 import skein.rt.Waiter;
+import skein.rt.World;
 import skein.rt.block.Frame;
 import skein.rt.block.Hooks;
-import skein.rt.block.Inspector;
-import skein.rt.block.Note;
+import skein.rt.block.Observer;
 
 /**
  * The blocks that have not ended and the threads that wait in a channel, while the inspector is on.
@@ -28,19 +30,19 @@ import skein.rt.block.Note;
  * <pre>
  *   Registry --> stripe's list --> Entry - - weakly - -> frame
  *                                    ^
- *      frame --> Live (its note) ----+
+ *      frame --> Live (kept) --------+
  *                   |
  *                   +--> channel
  * </pre>
  *
  * <ul>
- *   <li>RG1 No object here holds a frame. A frame's own note holds the ports of its last operation, and for an alts the
+ *   <li>RG1 No object here holds a frame. What the frame keeps holds the ports of its last operation, and for an alts the
  *       values to put, until the next operation, the next step or the end of the block. The records of a waiting thread, and of
  *       one that makes a result, hold only what that thread holds too, and are removed when the wait or the code ends.
  *   <li>RG2 An entry is in the list of its stripe if and only if its fate is LIVES.
  *   <li>RG3 An entry becomes COLLECTED only if the collector has cleared it while it was in its list. The end of a block takes
  *       the entry out of the list while the frame is in use: a frame that ends reads its port and its cancellable
- *       after it has called {@link Note#ended}. So no block that has ended, and none that runs, is COLLECTED. A block
+ *       after it has called {@link Observer#ended}. So no block that has ended, and none that runs, is COLLECTED. A block
  *       that a finalizer has brought back gets another entry when it continues, and the first one is dropped.
  *   <li>RG4 After {@link #collect} every block that this collection has found is COLLECTED. The queue alone does not ensure that: it has no
  *       order, so a mark may come out of it before the entries. But the collector clears all references before it enqueues one.
@@ -48,7 +50,7 @@ import skein.rt.block.Note;
  *
  * The collector proves which blocks wait for ever, because a block that can continue is reachable. The idea is from Go (golang/go#74609).
  */
-public final class Registry implements Inspector, Runnable {
+public final class Registry implements Observer, Runnable {
     /** How long a tick is. */
     public static final int TICK_MILLIS = 10;
 
@@ -91,45 +93,32 @@ public final class Registry implements Inspector, Runnable {
         }
     }
 
-    /** The note that a frame carries. */
-    private static final class Live extends Note {
+    /** What a frame keeps. */
+    private static final class Live extends Kept {
         Object port; // of the last operation; null once the block continues after it
         int refusals; // operations on the same port, one after the other, that found it closed
         Entry entry;
 
-        Live(Frame frame, Object conveyed) {
-            super(conveyed);
-            entry = THE_ONE.enter(frame);
+        Live(Entry entry) {
+            this.entry = entry;
         }
 
-        @Override
-        public void parking(Frame frame, int state, int op, Object p) {
+        void parking(int state, Operation operation, Object p) {
             if (refusals != 0 && p != port) refusals = 0;
             Entry e = entry;
             e.state = state;
-            e.op = op;
+            e.op = operation;
             e.since = THE_ONE.tick;
             port = p;
         }
 
-        @Override
-        public void refused() {
-            refusals++;
-        }
-
-        @Override
-        public void resumed(Frame frame) {
+        void resumed(Frame frame) {
             if (entry.fate != Entry.Fate.LIVES) entry = THE_ONE.again(entry, frame);
             entry.runs++;
             int now = THE_ONE.tick;
             if (port != null && now - entry.since >= Flight.PARK_TICKS) Flight.parked(entry, now - entry.since);
             entry.since = now;
             port = null;
-        }
-
-        @Override
-        public void ended() {
-            THE_ONE.leave(entry);
         }
     }
 
@@ -184,7 +173,7 @@ public final class Registry implements Inspector, Runnable {
         clock.setContextClassLoader(Registry.class.getClassLoader());
         clock.start();
         Flight.start();
-        Hooks.inspector(this); // first: blocks are recorded from the next lines on, and none may end unnoticed
+        Hooks.add(this); // first: blocks are recorded from the next lines on, and none may end unnoticed
         for (Stripe s : stripes) {
             s.lock();
             s.off = false;
@@ -195,9 +184,9 @@ public final class Registry implements Inspector, Runnable {
     /** Starts or stops recording the steps of blocks. Stopping drops what was recorded. */
     public synchronized void record(boolean on) {
         if (on == (recorder != null)) return;
-        if (on) Hooks.addProbe(recorder = new Recorder());
+        if (on) Hooks.add(recorder = new Recorder());
         else {
-            Hooks.removeProbe(recorder);
+            Hooks.remove(recorder);
             recorder = null;
         }
     }
@@ -207,12 +196,12 @@ public final class Registry implements Inspector, Runnable {
         return recorder;
     }
 
-    /** Drops everything except the notes, which blocks carry until they end. */
+    /** Drops everything except what blocks keep until they end. */
     public synchronized void stop() {
         if (clock == null) return;
         record(false);
         Flight.stop();
-        Hooks.inspector(null);
+        Hooks.remove(this);
         clock.interrupt();
         clock = null;
         for (Stripe s : stripes) {
@@ -233,13 +222,37 @@ public final class Registry implements Inspector, Runnable {
         }
     }
 
+    // Blocks and threads of a simulation are the simulation's.
+
     @Override
-    public Note note(Frame frame, Object conveyed) {
-        return new Live(frame, conveyed);
+    public void spawned(Frame frame) {
+        if (!(frame.kept() instanceof World.Member)) frame.keep(new Live(enter(frame)));
+    }
+
+    @Override
+    public void resumed(Frame frame) {
+        if (!(frame.kept() instanceof Live)) spawned(frame); // it is older
+        if (frame.kept() instanceof Live live) live.resumed(frame);
+    }
+
+    @Override
+    public void parking(Frame frame, Operation operation, Object port) {
+        if (frame.kept() instanceof Live live) live.parking(frame.state, operation, port);
+    }
+
+    @Override
+    public void refused(Frame frame) {
+        if (frame.kept() instanceof Live live) live.refusals++;
+    }
+
+    @Override
+    public void ended(Frame frame, Object value, Throwable thrown) {
+        if (frame.kept() instanceof Live live) leave(live.entry);
     }
 
     @Override
     public void waits(Waiter waiter, Object port) {
+        if (World.current() != null) return;
         threads.put(waiter, new Waiting(waiter, port, tick, Cancellable.of(Runner.current())));
     }
 
@@ -250,6 +263,7 @@ public final class Registry implements Inspector, Runnable {
 
     @Override
     public void makes(Channel port) {
+        if (World.current() != null) return;
         makers.put(port, Thread.currentThread());
     }
 
@@ -261,7 +275,7 @@ public final class Registry implements Inspector, Runnable {
     private Entry enter(Frame frame) {
         Runner runner = Runner.current();
         Frame spawner = runner == null ? null : (Frame) runner.block;
-        Entry parent = spawner != null && spawner != frame && spawner.note() instanceof Live live ? live.entry : null;
+        Entry parent = spawner != null && spawner != frame && spawner.kept() instanceof Live live ? live.entry : null;
         Stripe s = stripes[(int) Thread.currentThread().threadId() & STRIPES - 1];
         s.lock();
         Entry e;
@@ -422,17 +436,17 @@ public final class Registry implements Inspector, Runnable {
 
     /** Returns the port of the last operation in a block's latest step: a vector if there are several, or null if it is not known. */
     public static Object port(Frame frame) {
-        return frame.note() instanceof Live live ? live.port : null;
+        return frame.kept() instanceof Live live ? live.port : null;
     }
 
     /** Returns how many operations of a block in a row, up to the last, have found the same port closed. */
     public static int refusals(Frame frame) {
-        return frame.note() instanceof Live live ? live.refusals : 0;
+        return frame.kept() instanceof Live live ? live.refusals : 0;
     }
 
     /** Returns the entry of a block, or null. */
     public static Entry entry(Frame frame) {
-        return frame.note() instanceof Live live ? live.entry : null;
+        return frame.kept() instanceof Live live ? live.entry : null;
     }
 
     /** Returns the last id that each part of the registry has given: blocks made later have greater ones. */

@@ -9,6 +9,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import skein.base.Internals;
+import skein.rt.Operation;
 import skein.rt.World;
 
 /** Runs the tasks of a simulation one at a time; the strategy chooses when more than one could run. */
@@ -377,9 +378,9 @@ abstract class Engine extends World implements Executor {
     @Override
     protected boolean point(Member member, boolean mayDefer) {
         Task t = (Task) member;
-        t.threadOperation = NONE;
-        trace.mix(t.id * 8L + t.operation());
-        if (trace.keeps()) noteOperation(WORDS[t.operation()], t, t.operation() == PUT ? print(t.operand()) : null);
+        t.threadOperation = Operation.NONE;
+        trace.mix(t.id * 8L + t.operation().ordinal());
+        if (trace.keeps()) noteOperation(WORDS[t.operation().ordinal()], t, t.operation() == Operation.PUT ? print(t.operand()) : null);
         if (ending) ends(t);
         if (!settings.points() || !mayDefer || held > 0 || quiet || ending || t != current || !passes()) {
             touches(t.port());
@@ -399,11 +400,11 @@ abstract class Engine extends World implements Executor {
      * @param operation what it may block in, or NONE
      * @param what for the story, such as "put" or "read"
      */
-    public void point(int operation, String what, Object on, Object with) {
+    public void point(Operation operation, String what, Object on, Object with) {
         if (held > 0) touches(on);
         if (held > 0 || quiet || over) return;
         Task t = current;
-        trace.mix(t.id * 8L + operation + 4);
+        trace.mix(t.id * 8L + operation.ordinal() + 4);
         if (trace.keeps()) note(what, t, on, with == null ? null : print(with));
         t.threadOperation = operation;
         t.threadPort = on;

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import skein.base.Internals;
 import skein.rt.Block;
+import skein.rt.Operation;
 import skein.rt.World;
 import skein.rt.block.Frame;
 import skein.rt.schedule.Scheduler;
@@ -54,10 +55,10 @@ public final class Simulation extends Engine {
             wakes(t);
             tasks.enqueue(t);
         } else if (World.member(f) instanceof Task t && t.world() == this) {
-            if (trace.keeps() && t.operation() != NONE) {
+            if (trace.keeps() && t.operation() != Operation.NONE) {
                 Object value = World.incoming(f);
                 boolean cancelled = value instanceof CancellationException;
-                noteOperation(cancelled ? "cancelled" : DONE[t.operation()], t, print(value));
+                noteOperation(cancelled ? "cancelled" : DONE[t.operation().ordinal()], t, print(value));
             }
             wakes(t);
             tasks.enqueue(t);
@@ -213,7 +214,7 @@ public final class Simulation extends Engine {
 
     /** The operation in which a thread may have blocked is done. */
     public void passed() {
-        current.threadOperation = NONE;
+        current.threadOperation = Operation.NONE;
     }
 
     /** Waits until no other task can run at this time. */

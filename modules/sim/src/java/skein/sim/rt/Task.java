@@ -3,6 +3,7 @@ package skein.sim.rt;
 
 import java.util.Locale;
 import skein.rt.Channel;
+import skein.rt.Operation;
 import skein.rt.World;
 import skein.rt.block.Frame;
 
@@ -32,7 +33,7 @@ public final class Task extends World.Member {
     boolean ready;
     long priority; // belongs to the strategy
     // The operation of a thread or callback, set at its points.
-    int threadOperation;
+    Operation threadOperation = Operation.NONE;
     Object threadPort;
     Object site; // the stack trace of the spawn; null unless events are kept
 
@@ -60,26 +61,26 @@ public final class Task extends World.Member {
     }
 
     /**
-     * Returns the operation that it does or waits in, as {@link World#TAKE} and so on. A block that blocks a thread in the
-     * middle of a step is done with its last operation.
+     * Returns the operation that it does or waits in. A block that blocks a thread in the middle of a step is done with its
+     * last operation.
      */
-    public int doing() {
-        return frame() != null && thread == null && threadOperation == World.NONE ? operation() : threadOperation;
+    public Operation doing() {
+        return frame() != null && thread == null && threadOperation == Operation.NONE ? operation() : threadOperation;
     }
 
     /** Returns the port of its last operation, or the ports of an alts. That operation may be done already. */
     public Object doingOn() {
-        return frame() != null && threadOperation == World.NONE ? port() : threadPort;
+        return frame() != null && threadOperation == Operation.NONE ? port() : threadPort;
     }
 
     /** Returns whether the task waits to put a value, which is lost if nobody takes it. A limiter's permit is no such value. */
     boolean losesValue() {
-        return doing() == World.PUT && !(doingOn() instanceof Channel c && c.isUnlimited());
+        return doing() == Operation.PUT && !(doingOn() instanceof Channel c && c.isUnlimited());
     }
 
     /** Returns whether the operation that a block is about to do is a put that fails. */
     boolean isRefused() {
-        return operation() == World.PUT && port() instanceof Channel c && c.isClosed();
+        return operation() == Operation.PUT && port() instanceof Channel c && c.isClosed();
     }
 
     /** Returns whether the task is in the list of tasks that can run. */
