@@ -5,7 +5,7 @@
   The server is sometimes slow. Blocks take from the futures of the JDK's HttpClient."
   (:require
    [skein.async :as a :refer [<!!]]
-   [skein.async.channels :refer [<!!within batch]]
+   [skein.async.streams :refer [batch]]
    [skein.async.interop]
    [skein.async.limit :as limit :refer [with-permit]]
    [skein.async.parallel :refer [parallel-map]])
@@ -41,7 +41,7 @@
   (with-permit at-once
     (let [request (.build (HttpRequest/newBuilder (URI. (str "http://localhost:" port "/" n))))
           ^CompletableFuture answer (.sendAsync client request (HttpResponse$BodyHandlers/ofString))
-          ^HttpResponse response (<!!within 1000 answer :late)]
+          ^HttpResponse response (a/<!!within answer 1000 :late)]
       (if (= :late response)
         (do (.cancel answer true) :late)
         (parse-long (.body response))))))

@@ -5,7 +5,7 @@
   seven rounds after three to warm up, and the ratio. Then real rates of rate limiters."
   (:require
    [skein.async :as a :refer [<! <!! >! alts! go go-loop]]
-   [skein.async.channels :as channels]
+   [skein.async.streams :as st]
    [skein.async.flow :as flow]
    [skein.async.interop :as interop]
    [skein.async.limit :as limit]
@@ -86,7 +86,7 @@
          "pipe" piped)
     (row "values, reduced on a thread" (per-item n #(reduce (fn [_ v] v) nil (interop/values (numbers))))
          "<!! in a loop" (per-item n #(let [c (numbers)] (loop [] (when (some? (<!! c)) (recur))))))
-    (row "batch of 100" (per-item n #(drain (channels/batch 100 (numbers))))
+    (row "batch of 100" (per-item n #(drain (st/batch 100 (numbers))))
          "a channel with partition-all" (per-item n #(drain (a/pipe (numbers) (a/chan 1 (partition-all 100))))))))
 
 ;;;; Work
@@ -100,7 +100,7 @@
            "pipeline of 2" (per-item n #(let [to (a/chan)] (a/pipeline 2 to (map inc) (numbers)) (drain to)))))
     (row "with-permit" (per-item n (in-block n (limit/with-permit limiter nil)))
          "the JDK's Semaphore" (per-item n (in-block n (.acquire semaphore) (.release semaphore))))
-    (row "gate, :drop, full" (per-item n (let [g (channels/gate :drop (doto (a/chan 1) (a/put! 1)))] (in-block n (>! g 1))))
+    (row "gate, :drop, full" (per-item n (let [g (st/gate :drop (doto (a/chan 1) (a/put! 1)))] (in-block n (>! g 1))))
          "dropping buffer, full" (per-item n (let [c (a/chan (a/dropping-buffer 1))] (in-block n (>! c 1)))))))
 
 (defn- flow-figure []

@@ -6,8 +6,9 @@
   * channels: `chan` `buffer` `dropping-buffer` `sliding-buffer` `promise-chan` `timeout`
   * blocks: `go` `go-loop` `async`; threads: `thread` `io-thread` `thread-call`
   * in a block: `<!` `>!` `alts!` `alt!`; on any thread: `<!!` `>!!` `alts!!` `alt!!`
-  * without waiting: `put!` `take!` `offer!` `poll!` `close!`
-  * errors of an `async` block: `<?` `<??`
+  * without waiting: `put!` `take!` `offer!` `poll!` `close!` `closed?`
+  * with a time limit: `<!within` `<!!within`
+  * errors: `<?` `<??` `close-with!` `cause`
   * between channels: `pipe` `pipeline` `split` `merge` `map` `take`; to and from values:
     `to-chan!` `onto-chan!` `into` `reduce` `transduce`
   * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
@@ -37,7 +38,7 @@
    [skein.impl.protocols :as impl]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Buffer Channel ChannelFactory Runner Uncaught)
+   (skein.rt Buffer Channel ChannelFactory Runner)
    (skein.rt.block Failures Frame)
    (skein.rt.schedule Timeout)))
 
@@ -111,6 +112,36 @@
   Returns nil. Like core.async's."
   [chan]
   (port/close! chan))
+
+(defn closed?
+  "Returns whether `port` has been closed. A closed channel accepts no puts, but values that were put
+  before can still be taken. Throws :skein/not-a-port.
+
+      (let [c (chan)] [(closed? c) (do (close! c) (closed? c))])
+      ;=> [false true]"
+  [port]
+  (port/closed? port))
+
+(defn close-with!
+  "Closes the channel `port` because of `cause`, a Throwable. Returns true, or false if it was
+  closed already; then its cause stays as it was.
+
+  Takes return the remaining values and then nil, as after `close!`. Instead of nil, `<?` and `<??`
+  throw the cause, the same object. Throws :skein/bad-cause, and :skein/not-a-port, also for a port
+  of another library, which keeps no cause.
+
+      (let [c (chan)]
+        (close-with! c (ex-info \"out of paper\" {}))
+        (try (<?? c) (catch Exception e (ex-message e))))
+      ;=> \"out of paper\""
+  [port cause]
+  (port/close-with! port cause))
+
+(defn cause
+  "Returns the exception that ended the block of `port`, or with which it was closed, or nil. That does not take the
+  exception: see `go`."
+  [port]
+  (port/cause port))
 
 ;;;; Operations that never wait
 
@@ -296,18 +327,15 @@
   "Returns `value`, taken from `port`. If `value` is nil and an exception ended the port, throws
   that exception."
   [port value]
-  (when (nil? value)
-    (when-some [thrown (if (instance? Channel port)
-                         (.thrown ^Channel port)
-                         (impl/failure port))]
-      (throw (Uncaught/rethrown thrown))))
-  value)
+  (port/rethrow port value))
 
-(defmacro ^{:style/indent 0} <?
+(defn <?
   "Like `<!`, but throws the exception that ended `port`, the same object. That is the exception
-  of a `go` or `async` block, or the cause with which a channel was closed."
+  of a block, or the cause with which a channel was closed."
+  {:skein.impl.go/op '{:expansion skein.impl.block/expand-<?, :arity [1 1]}}
   [port]
-  `(let [port# ~port] (rethrow port# (~(if (:ns &env) 'skein.impl.operations/<!-of-<? `block/<!-of-<?) port#)))) ; :ns is there in ClojureScript
+  (block/check-in-block "<?")
+  (rethrow port (<! port)))
 
 (defn <??
   "Like `<!!`, but throws the exception that ended `port`, the same object;
@@ -317,6 +345,27 @@
       ;=> \"no\""
   [port]
   (rethrow port (<!! port)))
+
+(defn <!within
+  "Like `<!`, but parks for at most `ms` milliseconds. After that it takes nothing, and returns
+  `default`. Throws :skein/bad-number.
+
+      (<!! (go (<!within (chan) 5 :late)))
+      ;=> :late"
+  {:skein.impl.go/op '{:expansion skein.impl.block/expand-<!within, :arity [3 3]}}
+  [port ms default]
+  (block/check-in-block "<!within")
+  (let [limit (port/limit "<!within" ms)]
+    (port/within limit default (alts! [port limit] :priority true))))
+
+(defn <!!within
+  "Like `<!within`, but blocks this thread.
+
+      (<!!within (go 1) 60000 :late)
+      ;=> 1"
+  [port ms default]
+  (let [limit (port/limit "<!!within" ms)]
+    (port/within limit default (alts!! [port limit] :priority true))))
 
 (defn thread-call
   "Calls `f` on a thread with the caller's bindings. `workload` is :mixed, the default, :io or

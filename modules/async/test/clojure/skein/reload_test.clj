@@ -8,17 +8,17 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private requires
-  '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.channels :as channels] [skein.async.flow :as flow]
+  '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.streams :as channels] [skein.async.flow :as flow]
     [skein.async.flow.spi :as spi] [skein.async.interop :as interop] [skein.async.limit :as limit]
     [skein.async.parallel :as parallel] [skein.async.reactive :as reactive] [skein.async.window :as window]
     [skein.impl.protocols :as impl] [skein.scope :as scope] [skein.virtual :as virtual]])
 
 (def ^:private reloads
   '[(run! (fn [n] (require n :reload))
-          '[skein.impl.protocols skein.impl.foreign skein.impl.threads skein.async skein.scope skein.virtual skein.async.channels
+          '[skein.impl.protocols skein.impl.foreign skein.impl.threads skein.async skein.scope skein.virtual skein.async.streams
             skein.async.flow.spi skein.async.flow skein.async.interop skein.async.limit skein.async.parallel skein.async.reactive
             skein.async.window])
-    (require 'skein.async 'skein.scope 'skein.virtual 'skein.async.channels 'skein.async.flow 'skein.async.interop 'skein.async.limit
+    (require 'skein.async 'skein.scope 'skein.virtual 'skein.async.streams 'skein.async.flow 'skein.async.interop 'skein.async.limit
              'skein.async.parallel 'skein.async.reactive 'skein.async.window :reload-all)])
 
 ;; [name, the object, what is done with it, the result]. A foreign port is one that is not Skein's channel.
@@ -57,8 +57,8 @@
          clojure.lang.Counted (count [_] (.size kept))))
      (fn [b] (let [c (a/chan b)] (a/>!! c 1) (a/<!! c)))
      1]
-    [:gate (let [c (a/chan 1)] [c (channels/gate :drop c)]) (fn [[c gate]] [(a/>!! gate 1) (a/>!! gate 2) (a/<!! c)]) [true true 1]]
-    [:batch (let [in (a/chan)] [in (channels/batch 2 in)]) (fn [[in out]] (a/>!! in 1) (a/>!! in 2) (a/<!! out)) [1 2]]
+    [:gate (let [c (a/chan 1)] [c (st/gate :drop c)]) (fn [[c gate]] [(a/>!! gate 1) (a/>!! gate 2) (a/<!! c)]) [true true 1]]
+    [:batch (let [in (a/chan)] [in (st/batch 2 in)]) (fn [[in out]] (a/>!! in 1) (a/>!! in 2) (a/<!! out)) [1 2]]
     [:concurrency-limiter
      (limit/concurrency-limiter {:n 1 :name "l"})
      (fn [lim] [(limit/with-permit lim 1) (limit/with-permit lim 2) (:in-use (limit/status lim))])

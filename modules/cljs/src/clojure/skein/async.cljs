@@ -3,16 +3,16 @@
   "Channels and go blocks for ClojureScript: core.async's API.
 
   * channels: `chan` `buffer` `dropping-buffer` `sliding-buffer` `promise-chan` `timeout`
-  * blocks: `go` `go-loop` `async`; in a block: `<!` `>!` `alts!` `alt!` `<?`
-  * without waiting: `put!` `take!` `offer!` `poll!` `close!`
+  * blocks: `go` `go-loop` `async`; in a block: `<!` `>!` `alts!` `alt!` `<?` `<!within`
+  * without waiting: `put!` `take!` `offer!` `poll!` `close!` `closed?`; errors: `close-with!` `cause`
   * with JavaScript: `promise` `signal`; promises, abort signals and async iterables are ports
   * between channels: `pipe` `pipeline` `split` `merge` `map` `take`; to and from values:
     `to-chan!` `onto-chan!` `into` `reduce` `transduce`
   * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
 
   \"Like core.async's\" in a docstring means that the behaviour is that of cljs.core.async 1.9.865, except for
-  the differences that follow. doc/clojurescript.md has a table of them. The macros `go`, `go-loop`, `async`,
-  `alt!` and `<?` are documented in the namespace of the same name for the JVM."
+  the differences that follow. doc/clojurescript.md has a table of them. The macros `go`, `go-loop`, `async` and
+  `alt!` are documented in the namespace of the same name for the JVM."
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
   (:require-macros
    [skein.async])
@@ -85,6 +85,23 @@
   [port]
   (impl/close! port))
 
+(defn closed?
+  "Returns whether `port` has been closed. A closed channel accepts no puts, but values that were put before can
+  still be taken."
+  [port]
+  (impl/closed? port))
+
+(defn close-with!
+  "Closes the channel `port` because of `cause`, an exception. Returns true, or false if it was closed already; then
+  its cause stays as it was. Takes return the remaining values and then nil. Instead of nil, `<?` throws the cause."
+  [port cause]
+  (impl/close-with! port cause))
+
+(defn cause
+  "Returns the exception that ended the block of `port`, or with which it was closed, or nil."
+  [port]
+  (impl/cause port))
+
 ;;;; Operations
 
 (defn <!
@@ -111,6 +128,17 @@
   Like core.async's; differs as `<!` does."
   [ports & {:as opts}]
   (impl/alts! ports opts))
+
+(defn <?
+  "Like `<!`, but throws the exception that ended `port`, the same object. That is the exception of a
+  block, or the cause with which a channel was closed."
+  [port]
+  (impl/<? port))
+
+(defn <!within
+  "Like `<!`, but parks for at most `ms` milliseconds. After that it takes nothing, and returns `default`."
+  [port ms default]
+  (impl/<!within port ms default))
 
 (defn take!
   "Takes a value and calls `fn1` with it, or with nil if the port is closed. Returns nil. Like core.async's: if

@@ -55,7 +55,7 @@
 
 ;;;; Waiting
 
-(defn- check-in-block
+(defn check-in-block
   "Throws core.async's error unless a block runs here. On a thread the operation has the same name with its last character doubled."
   [op]
   (when-not (Runner/inBlock)
@@ -72,13 +72,6 @@
   (check-in-block "<!")
   (port/<!! port))
 
-(defn <!-of-<?
-  "Like `<!`, but its error names skein.async/<?, whose expansion calls it."
-  {:skein.impl.go/op '{:method take, :arity [1 1]}}
-  [port]
-  (check-in-block "<?")
-  (port/<!! port))
-
 (defn >!
   "See skein.async/>!."
   {:skein.impl.go/op '{:method put, :arity [2 2]}}
@@ -92,3 +85,16 @@
   [ports & options]
   (check-in-block "alts!")
   (port/alts!! ports options))
+
+;;;; Operations that are more than a park: the compiler puts these forms in the place of a call
+
+(defn expand-<?
+  "Returns the form for (<? port)."
+  [port]
+  `(let [port# ~port] (port/rethrow port# (<! port#))))
+
+(defn expand-<!within
+  "Returns the form for (<!within port ms default)."
+  [port ms default]
+  `(let [port# ~port, limit# (port/limit "<!within" ~ms), default# ~default]
+     (port/within limit# default# (alts! [port# limit#] :priority true))))

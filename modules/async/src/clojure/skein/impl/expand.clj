@@ -21,6 +21,7 @@
   (:require
    [skein.impl.error :as error]
    [skein.impl.forms :as forms]
+   [skein.impl.go.ops :as ops]
    [skein.impl.infer :as infer]
    [skein.impl.internals :as internals])
   (:import
@@ -206,13 +207,19 @@
         form (vary-meta form assoc ::left true)]
     (if (seq bindings) (list 'let* (into [] cat bindings) form) form)))
 
+(defn- parking-expansion
+  "Returns the form for a call of an operation such as <?, which parks and does more, or nil."
+  [{:keys [names]} [op :as form]]
+  (when-not (contains? names op)
+    (ops/expansion form)))
+
 (defn- expand-seq [scope form]
   (let [m (meta form)
         ;; The reader adds a line to the forms that it reads. A form that a macro made has none.
         scope (if (:line m) (assoc scope :line (select-keys m [:line :column]) :written nil) scope)
         op (first form)
         instead (when (and (symbol? op) (not (contains? (:names scope) op))) ((:leave scope) form))
-        expanded (if instead form (macroexpand-once scope form))]
+        expanded (if instead form (or (parking-expansion scope form) (macroexpand-once scope form)))]
     (cond
       instead (left-form scope instead)
       (identical? expanded form) (expand-core scope form)

@@ -13,7 +13,7 @@
    (clojure.lang ArityException ExceptionInfo IFn)
    (skein.rt Alts Box Buffer Channel ChannelFactory NilPut Result Result$Watcher Transducer Uncaught)
    (skein.rt.block Callback Failures ThreadWaiter)
-   (skein.rt.schedule Scheduler)))
+   (skein.rt.schedule Scheduler Timeout)))
 
 (set! *warn-on-reflection* true)
 
@@ -107,6 +107,34 @@
     (.close ^Channel port)
     (on-foreign closeable "chan of close!" port (impl/close! port)))
   nil)
+
+(defn closed?
+  "See skein.async/closed?."
+  [port]
+  (boolean (impl/closed? (closeable "port of closed?" port))))
+
+(defn close-with!
+  "See skein.async/close-with!."
+  [port cause]
+  (check/that :skein/bad-cause "cause of close-with!" cause (instance? Throwable cause)
+              "an exception, because <? throws it; without a cause use close!")
+  (check/port "port of close-with!" port (instance? Channel port) "a channel of Skein's, which keeps a cause")
+  (.close ^Channel port ^Throwable cause))
+
+(defn cause
+  "See skein.async/cause."
+  [port]
+  (if (instance? Channel port)
+    (.cause ^Channel port)
+    (impl/failure (closeable "port of cause" port))))
+
+(defn rethrow
+  "See skein.async/rethrow."
+  [port value]
+  (when (nil? value)
+    (when-some [thrown (if (instance? Channel port) (.thrown ^Channel port) (impl/failure port))]
+      (throw (Uncaught/rethrown thrown))))
+  value)
 
 (defn failed?
   "Returns whether the channel `ch` was closed with a cause, or is the port of an `async` block that failed. Returns false
@@ -247,3 +275,17 @@
   "See skein.async/alts!!. `options` is a map or a seq of keys and values, or nil."
   [ports options]
   (ThreadWaiter/alts ports options))
+
+;;;; With a time limit, for <!within and <!!within
+
+(defn limit
+  "Returns the timeout for a limit of `ms`."
+  [what ms]
+  (Timeout/after (check/milliseconds (str "ms of " what) ms)))
+
+(defn within
+  "Returns the value of an alts on a port and its `limit`, or `default` if the time was over first."
+  [^Channel limit default [value chosen]]
+  (if (identical? chosen limit)
+    default
+    (do (.close limit) value)))

@@ -252,9 +252,9 @@ public class Channel extends Lock {
         close(CLOSED, null);
     }
 
-    /** Like {@link #close()}; {@link #thrown} then returns the cause. The first close counts. */
-    public void close(Throwable cause) {
-        close(Objects.requireNonNull(cause), null);
+    /** Like {@link #close()}; {@link #thrown} then returns the cause. Returns false if the channel was closed before. */
+    public boolean close(Throwable cause) {
+        return close(Objects.requireNonNull(cause), null);
     }
 
     /** Closes for the reason for which {@code from} was closed. Keeps an unread failure for this channel too. */
@@ -268,16 +268,19 @@ public class Channel extends Lock {
         close(CLOSED, runner);
     }
 
-    private void close(Object why, Runner runner) {
+    private boolean close(Object why, Runner runner) {
         if (role != null && !isClosed()) role.closing();
+        boolean closes;
         Waiter completed;
         lock();
         try {
+            closes = !isClosed();
             completed = closeLocked(why);
         } finally {
             unlock();
         }
         if (completed != null) Waiter.completeAll(completed, runner);
+        return closes;
     }
 
     /** Closes a channel that may be closed already: {@code why} replaces the reason of an earlier close. */
@@ -325,6 +328,13 @@ public class Channel extends Lock {
     public Throwable thrown() {
         Object why = end;
         if (why instanceof Failure failure) return failure.observe();
+        return why instanceof Throwable cause ? cause : null;
+    }
+
+    /** Returns the exception with which the channel was closed, or null. */
+    public final Throwable cause() {
+        Object why = end;
+        if (why instanceof Failure failure) return failure.thrown();
         return why instanceof Throwable cause ? cause : null;
     }
 

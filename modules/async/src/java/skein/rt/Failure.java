@@ -83,6 +83,11 @@ public final class Failure implements Runnable {
         Reports.CLEANER.register(carrier, this);
     }
 
+    /** Returns the exception. */
+    public Throwable thrown() {
+        return thrown;
+    }
+
     /** Returns the exception, and marks it as observed. */
     public Throwable observe() {
         observed = true;

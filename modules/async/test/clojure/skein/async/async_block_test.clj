@@ -6,7 +6,7 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! <? <?? async go]]
-   [skein.async.channels :as channels]
+   [skein.async.streams :as st]
    [skein.async.parallel :refer [parallel-map]]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.fresh-jvm :as fresh-jvm])
@@ -83,7 +83,7 @@
 
 (deftest an-unobserved-failure-of-a-channel-is-reported
   (let [boom (ex-info "nobody asks" {}), fails (fn [_] (throw boom))]
-    (doseq [[what out] {"batch" #(channels/batch 2 (async (throw boom)))
+    (doseq [[what out] {"batch" #(st/batch 2 (async (throw boom)))
                         "the input of parallel-map" #(parallel-map 2 inc (async (throw boom)))
                         "a call of parallel-map" #(parallel-map 2 fails (a/to-chan! [1]))
                         "a call, not ordered" #(parallel-map {:n 2 :ordered? false} fails (a/to-chan! [1]))}]

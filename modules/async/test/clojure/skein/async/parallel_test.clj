@@ -6,7 +6,6 @@
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
    [skein.async :as a]
-   [skein.async.channels :as channels]
    [skein.async.parallel :refer [parallel-map]]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.scope :as s])
@@ -124,7 +123,7 @@
 
 (deftest the-output-closes-as-the-input-did
   (doseq [ordered? [true false]]
-    (let [in (doto (a/chan 1) (a/put! 1) (channels/close-with! boom))
+    (let [in (doto (a/chan 1) (a/put! 1) (a/close-with! boom))
           out (parallel-map {:n 3 :ordered? ordered?} inc in)]
       (is (= [2 boom] (within-deadline [(a/<?? out) (thrown-by #(a/<?? out))]))))))
 

@@ -4,7 +4,7 @@
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
-   [skein.async.channels :as channels]
+   [skein.async.streams :as st]
    [skein.async.parallel :as parallel]
    [skein.async.window :as window]
    [skein.deadline :refer [within-deadline]]
@@ -50,7 +50,7 @@
    "merge" (fn [source] (a/merge [source]))
    "split" (fn [source] (a/split odd? source))
    "onto-chan!" (fn [_] (a/onto-chan! (a/chan) [1 2 3]))
-   "batch" (fn [source] (channels/batch 2 source))
+   "batch" (fn [source] (st/batch 2 source))
    "parallel-map" (fn [source] (parallel/parallel-map 2 inc source))
    "wmap" (fn [source] (window/wmap 2 inc source (a/chan)))
    "thread" (fn [source] (a/thread (a/<!! source)))

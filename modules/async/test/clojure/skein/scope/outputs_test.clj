@@ -6,7 +6,7 @@
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
-   [skein.async.channels :as channels]
+   [skein.async.streams :as st]
    [skein.async.limit :as limit]
    [skein.async.parallel :as parallel]
    [skein.async.reactive :as reactive]
@@ -62,9 +62,9 @@
    "take" [(fn [in] [(a/take 10 in 5)])]
    "split" [(fn [in] (a/split odd? in 5 5)) by-oddness]
    "mult" [(fn [in] (let [m (a/mult in)] [(a/tap m (given)) (a/tap m (given))])) (fn [vs] [vs vs])]
-   "gate" [(onto (fn [to in] (a/tap (a/mult in) (channels/gate :drop to))))]
+   "gate" [(onto (fn [to in] (a/tap (a/mult in) (st/gate :drop to))))]
    "pub" [(fn [in] (let [p (a/pub in odd?)] [(a/sub p true (given)) (a/sub p false (given))])) by-oddness]
-   "batch" [(fn [in] [(channels/batch 1 in)]) (fn [vs] [(map vector vs)])]
+   "batch" [(fn [in] [(st/batch 1 in)]) (fn [vs] [(map vector vs)])]
    "parallel-map" [(fn [in] [(parallel/parallel-map 2 inc in)]) increased]
    "parallel-map, unordered" [(fn [in] [(parallel/parallel-map {:n 1 :ordered? false} inc in)]) increased]
    "wmap" [(onto (fn [to in] (window/wmap 2 inc in to))) increased]
@@ -80,7 +80,7 @@
    "into" [(fn [in] [(a/into [] in)]) (fn [_] [[]])]
    "go" [(fn [in] [(a/go-loop [] (when (a/<! in) (recur)))]) (fn [_] [[]])]
    "io-thread" [(fn [in] [(a/io-thread (while (a/<!! in)))]) (fn [_] [[]])]
-   "a chain" [(fn [in] [(->> [(a/map inc [in])] a/merge (channels/batch 1) (a/take 10))])
+   "a chain" [(fn [in] [(->> [(a/map inc [in])] a/merge (st/batch 1) (a/take 10))])
               (fn [vs] [(map (comp vector inc) vs)])]})
 
 ;;;; How they end
@@ -186,7 +186,7 @@
     (testing (str operation ", by " how)
       (let [to (given)]
         (within-deadline (scoped how (fn begin [] (start (a/chan) to)) (fn ready [])))
-        (is (not (channels/closed? to)))))))
+        (is (not (a/closed? to)))))))
 
 (deftest later-taps-and-subscriptions-close-with-the-cause
   (doseq [[operation start later] [["mult" (fn [in] (doto (a/mult in) (a/tap (given)))) #(a/tap % (given))]

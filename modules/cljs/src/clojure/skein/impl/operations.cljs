@@ -10,7 +10,7 @@
    [skein.rt.alts :as alts]
    [skein.rt.buffers :as buffers]
    [skein.rt.callback :as callback]
-   [skein.rt.channel :as channel]
+   [skein.rt.channel :as channel :refer [Channel]]
    [skein.rt.frame] ; compiled blocks call it
    [skein.rt.port :as port]
    [skein.rt.ring :as ring]
@@ -50,6 +50,28 @@
 (defn close! [port]
   (.close (port/source port))
   nil)
+
+(defn closed? [port]
+  (boolean (.isClosed (port/source port))))
+
+(defn cause [port]
+  (.failure (port/source port)))
+
+(defn close-with! [port cause]
+  (when-not (instance? Channel port)
+    (fail! :skein/not-a-port
+      (str "port of close-with! must be a channel of Skein's, which keeps a cause, but is " (error/preview port) ".")
+      {:value (error/preview port)}))
+  (if ^boolean (.isClosed port)
+    false
+    (do (set! (.-thrown port) cause)
+        (.close port)
+        true)))
+
+(defn within [limit default [value chosen]]
+  (if (identical? chosen limit)
+    default
+    (do (.close limit) value)))
 
 (defn take! [port f on-caller?]
   (let [w (callback/callback f)
@@ -91,7 +113,8 @@
   (throw (js/Error. (str "Assert failed: " operation " used not in (go ...) block"))))
 
 (defn <! [_port] (no-block! "<!"))
-(defn <!-of-<? [_port] (no-block! "<?")) ; `<?` calls this, so that the error names `<?`
+(defn <? [_port] (no-block! "<?"))
+(defn <!within [_port _ms _default] (no-block! "<!within"))
 (defn >! [_port _value] (no-block! ">!"))
 (defn alts! [_ports & _opts] (no-block! "alts!"))
 

@@ -41,6 +41,21 @@
       (is (nil? (<! failed)))
       (is (identical? e (try (<? failed) (catch :default caught caught)))))))
 
+(defblock a-channel-closes-with-a-cause
+  (let [e (js/Error. "expected"), c (chan 1)]
+    (put! c 1)
+    (is (= [false nil] [(a/closed? c) (a/cause c)]))
+    (is (= [true false] [(a/close-with! c e) (a/close-with! c (js/Error. "later"))]))
+    (is (true? (a/closed? c)))
+    (is (identical? e (a/cause c)))
+    (is (= 1 (<? c)))
+    (is (nil? (<! c)))
+    (is (identical? e (try (<? c) (catch :default caught caught))))))
+
+(defblock a-take-within-a-time
+  (is (= :late (a/<!within (chan) 1 :late)))
+  (is (= 1 (a/<!within (go 1) 60000 :late))))
+
 (defn- take-outside [] (<? (chan)))
 
 (defblock a-take-outside-of-a-block-names-itself

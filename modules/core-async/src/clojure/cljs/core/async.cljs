@@ -12,7 +12,7 @@
    [skein.rt.buffers :as buffers]
    [skein.rt.port :as port]))
 
-(mirror skein.async #{rethrow promise signal})
+(mirror skein.async #{<? <!within cause close-with! closed? promise rethrow signal})
 
 ;; Ports and buffers of libraries that implement core.async's protocols.
 

@@ -17,7 +17,7 @@
 
 (def ^:private own
   "Vars that core.async does not have: a library that refers all of core.async may define these names."
-  '#{async rethrow <? <??})
+  '#{<!!within <!within <? <?? async cause close-with! closed? rethrow})
 
 (def ^:private primitive
   "Functions that take a primitive in core.async, and are defined below."

@@ -4,7 +4,7 @@
   (:require
    [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! <!! >! >!! alts! chan go go-loop timeout]]
-   [skein.async.channels :as channels]
+   [skein.async.streams :as st]
    [skein.async.limit :as limit]
    [skein.deadline :refer [await-port deadline-ms]]
    [skein.fold :as fold]
@@ -193,7 +193,7 @@
 
 (deftest blocks-of-other-namespaces-of-skein
   (let [in (chan), ^long line (:line (meta #'blocks-of-other-namespaces-of-skein))
-        batches (channels/batch 2 in), permits (limit/rate-limiter 1000)]
+        batches (st/batch 2 in), permits (limit/rate-limiter 1000)]
     (is (= [(+ line 2) (+ line 2)]
            (watched/eventually (fn both [] (let [lines (filter #{(+ line 2)} (map (comp :line :site) (inspect/blocks {:site "programs_test.clj"})))]
                                              (when (= 2 (count lines)) lines)))))

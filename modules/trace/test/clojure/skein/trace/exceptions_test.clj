@@ -5,7 +5,6 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! <? <?? async go]]
-   [skein.async.channels :as channels]
    [skein.async.parallel :as parallel]
    [skein.async.window :as window]
    [skein.deadline :refer [within-deadline]]
@@ -81,8 +80,8 @@
 (deftest a-wait-is-shown-as-the-user-wrote-it
   (is (= ["(<? inner)"] (waiting-forms (fn [inner] (async (<? inner))))))
   (is (= ["(-> inner <?)"] (waiting-forms (fn [inner] (async (-> inner <?))))))
-  (is (= ["(channels/<!within 60000 inner :late)"]
-         (waiting-forms (fn [inner] (async (channels/<!within 60000 inner :late) (<? inner))))))
+  (is (= ["(a/<!within inner 60000 :late)"]
+         (waiting-forms (fn [inner] (async (a/<!within inner 60000 :late) (<? inner))))))
   (is (= ["(a/alt! inner ([v] v))"] (waiting-forms (fn [inner] (async (a/alt! inner ([v] v)) (<? inner))))))
   (is (= ["(taken-from inner)"] (waiting-forms (fn [inner] (async (taken-from inner))))) "a macro of one's own")
   (is (= ["(<! inner)"] (waiting-forms (fn [inner] (async (when inner (<! inner)) (<? inner))))) "inside a macro"))

@@ -139,9 +139,7 @@
         sym (with-meta (gensym "v__") (select-keys (meta form) [:tag]))
         [b resume] (add-block b :resume [sym])
         b (-> b (leave [:park op args resume (site form op)]) (enter resume) (local sym))]
-    (if-let [after (:after op)]
-      (hold b (list after sym))
-      [b sym])))
+    [b sym]))
 
 ;;;; Forms that are rebuilt around the values of their parts
 

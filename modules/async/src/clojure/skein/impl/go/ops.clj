@@ -1,13 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.go.ops
-  "The table of vars that park, and of their methods of skein.rt.block.Frame. The entries are in the vars'
-  metadata, under :skein.impl.go/op. So the definition of a parking operation declares its entry. An
-  entry is
+  "The table of vars that park. The entries are in the vars' metadata, under :skein.impl.go/op. So the definition of a parking
+  operation declares its entry. An entry is
 
-      {:method  take, put or alts
-       :arity   [fewest most]   arguments in the call; most nil: any number,
-                                those after the first are options
-       :after   symbol          of a function that the value goes through, or absent}"
+      {:method     take, put or alts: the method of skein.rt.block.Frame
+       :expansion  symbol, in place of :method: the function of the arguments that returns a form for the call
+       :arity      [fewest most]   arguments in the call; most nil: any number, those after the first are options}"
   {:no-doc true})
 
 (set! *warn-on-reflection* true)
@@ -28,6 +26,13 @@
   "Returns the entry of the var that `sym` names, or nil."
   [sym]
   (:skein.impl.go/op (meta (var-named sym))))
+
+(defn expansion
+  "Returns the form that stands for the call `form`, whose operator is no local, or nil if the operator has no expansion."
+  [[sym & args]]
+  (let [{f :expansion [fewest most] :arity} (when (symbol? sym) (parking sym))]
+    (when (and f (<= (long fewest) (count args) (long most))) ; otherwise the call is refused later
+      (apply @(find-var f) args))))
 
 (defn block-macro?
   "Returns whether `sym` names a macro whose body has a compiler of its own."

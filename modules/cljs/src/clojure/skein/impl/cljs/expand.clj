@@ -103,11 +103,12 @@
                     (name (first form)) " takes " (if most fewest (str fewest " or more")) ".")
                {:form (error/preview form) :line (:line env) :column (:column env)}))
 
-(defn- park [env {:keys [function fewest most lenient?]} form]
+(defn- park [env {:keys [function expansion fewest most lenient?]} form]
   (let [n (count (rest form))]
     (when-not (and (<= fewest n) (or (nil? most) (<= n most)))
       (bad-arity! env fewest most form))
     (cond
+      (and expansion (not (::in-function? env))) (expand env (apply expansion (rest form)))
       (not (::in-function? env)) (list* ::park function (ops/arguments most (expand-all env (rest form))))
       lenient? (list* (first form) (expand-all env (rest form)))
       :else (park-in-function! env form))))

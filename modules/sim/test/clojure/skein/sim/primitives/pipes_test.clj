@@ -4,7 +4,7 @@
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan close! go go-loop]]
-   [skein.async.channels :as channels]
+   [skein.async.streams :as st]
    [skein.async.parallel :as parallel]
    [skein.scope :as scope]
    [skein.sim :as sim]
@@ -121,7 +121,7 @@
     (let [from (chan 1), to (chan)]
       (a/pipeline 2 to (map inc) from)
       (>!! from 1)
-      (channels/close-with! from (ex-info "cause" {}))
+      (a/close-with! from (ex-info "cause" {}))
       (is (= 2 (a/<?? to)))
       (is (= "cause" (error-of #(a/<?? to)))))))
 
@@ -153,7 +153,7 @@
    "unordered" (fn [in] (parallel/parallel-map {:n 1 :ordered? false :on-error :skip} slow-inc in))
    "map" (fn [in] (a/map slow-inc [in]))
    "merge" (fn [in] (a/merge [(a/map slow-inc [in])]))
-   "batch" (fn [in] (channels/batch 1 (a/map slow-inc [in])))})
+   "batch" (fn [in] (st/batch 1 (a/map slow-inc [in])))})
 
 (deftest a-cut-is-no-end
   (doseq [[operation start] operations-of-slow-inc]
@@ -198,7 +198,7 @@
   (sim/check o
     (let [c (chan), d (chan), out (a/merge [c d])]
       (close! c)
-      (channels/close-with! d (ex-info "cause" {}))
+      (a/close-with! d (ex-info "cause" {}))
       (is (= "cause" (error-of #(a/<?? out)))))))
 
 (deftest a-merge-of-nothing-is-closed

@@ -1,13 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.async.channels
-  "Operations on channels that core.async lacks.
+(ns skein.async.streams
+  "Operators on the values of channels that core.async lacks.
 
-  * `closed?`, `close-with!` - whether a channel is closed, and a cause for its close
-  * `<!within`, `<!!within` - a take with a time limit and a default
   * `batch` - values in vectors, by number and by time
   * `gate` - a policy for a slow taker: block, drop, slide or disconnect
-
-  For limits see skein.async.limit, for parallel work skein.async.parallel.
 
       (let [in (a/to-chan! [1 2 3])]
         (a/<!! (a/into [] (batch 2 in))))
@@ -15,7 +11,6 @@
   (:require
    [skein.async :as a]
    [skein.impl.check :as check]
-   [skein.impl.error :as error]
    [skein.impl.port :as port]
    [skein.impl.protocols :as impl])
   (:import
@@ -25,104 +20,31 @@
 
 (set! *warn-on-reflection* true)
 
-(Failures/addMachinery "skein.async.channels$") ; its frames are left out of stack traces
-
-;;;; The end of a channel
-
-(defn closed?
-  "Returns whether `ch` has been closed. A closed channel accepts no puts, but values put
-  before can still be taken. Throws :skein/not-a-channel.
-
-      (let [c (a/chan)] [(closed? c) (do (a/close! c) (closed? c))])
-      ;=> [false true]"
-  [ch]
-  (when-not (or (instance? Channel ch) (satisfies? impl/Channel ch))
-    (error/fail! :skein/not-a-channel
-                 (str "closed? needs a channel, but got " (error/preview ch) ".")
-                 {:value (error/preview ch)}))
-  (boolean (impl/closed? ch)))
-
-(defn close-with!
-  "Closes the channel `ch` because of `cause`, a Throwable. Does nothing if `ch` is closed.
-  Returns nil.
-
-  Takes return the remaining values and then nil, as after `close!`. Instead of returning
-  nil, `<?` and `<??` rethrow the cause, the same object. Throws :skein/bad-cause, and
-  :skein/not-a-channel if `ch` is a port of another kind, which can't keep a cause.
-
-      (let [c (a/chan)]
-        (close-with! c (ex-info \"out of paper\" {}))
-        (try (a/<?? c) (catch Exception e (ex-message e))))
-      ;=> \"out of paper\""
-  [ch cause]
-  (when-not (instance? Throwable cause)
-    (error/fail! :skein/bad-cause
-                 (str "The cause of close-with! must be an exception, because <? throws it, but is "
-                      (error/preview cause) ". Without a cause, use close!.")
-                 {:cause (error/preview cause)}))
-  (when-not (instance? Channel ch)
-    (error/fail! :skein/not-a-channel
-                 (str "Only Skein's channels keep a cause, but this is " (error/preview ch) ".")
-                 {:value (error/preview ch)}))
-  (.close ^Channel ch ^Throwable cause))
-
-;;;; Takes with a time limit
-
-(defn time-limit
-  "Returns a timeout of `ms`, a number. Throws :skein/bad-number. For `<!within`."
-  [ms]
-  (a/timeout (check/milliseconds "ms of <!within" ms)))
-
-(defmacro <!within
-  "Takes a value from `port` in a block, and parks for at most `ms` milliseconds. After that,
-  takes nothing and returns `default`. Throws :skein/bad-number.
-
-      (a/<!! (a/go (<!within 5 (a/chan) :late)))
-      ;=> :late"
-  {:style/indent 0}
-  [ms port default]
-  `(let [limit# (time-limit ~ms)
-         [v# p#] (a/alts! [~port limit#] :priority true)]
-     (if (identical? p# limit#)
-       ~default
-       (do (a/close! limit#) v#))))
-
-(defn <!!within
-  "Like `<!within`,
-  but blocks this thread.
-
-      (<!!within 60000 (a/go 1) :late)
-      ;=> 1"
-  [ms port default]
-  (let [limit (a/timeout (check/milliseconds "ms of <!!within" ms))
-        [v p] (a/alts!! [port limit] :priority true)]
-    (if (identical? p limit)
-      default
-      (do (a/close! limit) v))))
+(Failures/addMachinery "skein.async.streams$") ; its frames are left out of stack traces
 
 ;;;; Batches
 
 (def ^:private batch-options
   "Option -> what its value must be; see skein.impl.check/options."
-  {:size [any? "a whole number"], :within check/time-option})
+  {:size [any? "a whole number"], :within-ms check/time-option})
 
 (defn batch
   "Returns a channel of the values of `in` in vectors.
 
   - size  the largest number of values in a vector, 1 or more, or a map of options:
-    - :size    the number
-    - :within  the longest time in milliseconds between taking the first value of a vector and
-               putting the vector; by default a vector waits until it is full or `in` closes
+    - :size       the number
+    - :within-ms  the longest time in milliseconds between taking the first value of a vector and
+                  putting the vector; by default a vector waits until it is full or `in` closes
 
   No vector is empty. When `in` closes, a last vector holds the remaining values, and the returned
   channel closes with the same cause. If the returned channel is closed first, its next put fails,
   and nothing more is taken. Throws :skein/bad-number, :skein/not-a-port.
 
-      (a/<!! (batch {:size 100 :within 5} (doto (a/chan 1) (a/put! :only))))
+      (a/<!! (batch {:size 100 :within-ms 5} (doto (a/chan 1) (a/put! :only))))
       ;=> [:only]"
   [size-or-options in]
   (port/source "in of batch" in)
-  (let [{:keys [size within]} (check/leading "batch" :size size-or-options batch-options)
+  (let [{:keys [size within-ms]} (check/leading "batch" :size size-or-options batch-options)
         out (a/chan)
         size (long (check/whole "size of batch" size 1))]
     (port/closing
@@ -138,7 +60,7 @@
             :else
             (let [gathered (conj gathered v)]
               (if (< (count gathered) size)
-                (recur gathered (or limit (when within (a/timeout within))))
+                (recur gathered (or limit (when within-ms (a/timeout within-ms))))
                 (do (some-> limit a/close!)
                     (when (a/>! out gathered) (recur [] nil))))))))
       out)
