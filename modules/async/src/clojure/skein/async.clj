@@ -295,9 +295,10 @@
   "Runs the body as a block, which starts soon on a worker. Returns a channel that gets the
   body's value, if not nil, and closes.
 
-  Like core.async's. If the body throws, the channel closes, and the thread's uncaught-exception
-  handler gets the exception. Differs: `<?` and `<??` rethrow that exception too. The body may
-  block, and may take and put in any function that it calls. Any Clojure form compiles, unless it is
+  Like core.async's. Differs: if the body throws, the channel closes, and whoever takes the exception
+  gets it: `<?`, `<??`, or an operation such as `into` on a channel to which it was passed on. If
+  that has not happened within a second, or when the JVM ends, the uncaught-exception handler gets it,
+  once. The system property skein.report-ms has the time; 0: at once, unless a take waits. The body may block, and may take and put in any function that it calls. Any Clojure form compiles, unless it is
   too large or too deeply nested for the JVM. Then the compiler throws :skein/block-too-large or
   :skein/nested-too-deep."
   {:style/indent 0, :skein.impl.go/block true}
@@ -313,9 +314,7 @@
 (defmacro async
   "Runs the body as a block that starts at once on this thread, and stays on it until the first
   park that has to wait. A body that blocks earlier blocks its caller too: use `go` for that.
-  Returns a port like that of `go`. If the body throws, the port closes, and `<?` and `<??`
-  rethrow the exception. If nobody takes it, the uncaught-exception handler gets it when the port
-  is garbage-collected or the JVM ends.
+  Returns a port like that of `go`.
 
       (<!! (async (* 6 7)))
       ;=> 42"
@@ -369,9 +368,10 @@
 
 (defn thread-call
   "Calls `f` on a thread with the caller's bindings. `workload` is :mixed, the default, :io or
-  :compute. Returns a channel that gets the value, if not nil, and closes. Like core.async's."
-  ([f] (threads/call f :mixed nil))
-  ([f workload] (threads/call f workload nil)))
+  :compute. Returns a channel that gets the value, if not nil, and closes. Like core.async's.
+  Differs: what `f` throws goes where the exception of a `go` block goes."
+  ([f] (threads/call f :mixed nil false))
+  ([f workload] (threads/call f workload nil false)))
 
 (defmacro ^{:style/indent 0} thread
   "Runs the body on a platform thread; see `thread-call`. Like core.async's."
@@ -457,7 +457,7 @@
   It closes when the first of them closes.
 
   Like core.async's. Differs: stops taking when a put finds the returned channel closed. If `f`
-  returns nil, the uncaught-exception handler gets :skein/nil-value, and the channel closes.
+  returns nil, the channel closes with :skein/nil-value.
 
       (<!! (into [] (map + [(to-chan! [1 2]) (to-chan! [10 20])])))
       ;=> [11 22]"
@@ -476,8 +476,8 @@
   "Puts the values of `coll` on `ch` and then closes `ch`, unless `close?` is false. Returns a
   channel that closes after the last put, or when `ch` has been closed.
 
-  Like core.async's. Differs: if `coll` contains nil, the uncaught-exception handler gets
-  :skein/nil-value, and the puts end. The same holds for an exception from a lazy `coll`."
+  Like core.async's. Differs: if `coll` contains nil, the puts end, and `ch` closes with :skein/nil-value. The
+  same holds for an exception from a lazy `coll`."
   ([ch coll] (onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
 

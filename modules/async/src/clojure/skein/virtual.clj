@@ -40,7 +40,7 @@
 
   Like virtuoso's: if the body throws, deref throws an ExecutionException with that exception as
   its cause. Differs: `future-cancel` interrupts the thread. If nobody derefs a future that
-  failed, the uncaught-exception handler gets the exception when the future is garbage-collected.
+  failed within a second, the uncaught-exception handler gets the exception.
 
       @(future (+ 1 2))
       ;=> 3"

@@ -8,7 +8,7 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private requires
-  '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.streams :as channels] [skein.async.flow :as flow]
+  '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.streams :as st] [skein.async.flow :as flow]
     [skein.async.flow.spi :as spi] [skein.async.interop :as interop] [skein.async.limit :as limit]
     [skein.async.parallel :as parallel] [skein.async.reactive :as reactive] [skein.async.window :as window]
     [skein.impl.protocols :as impl] [skein.scope :as scope] [skein.virtual :as virtual]])
@@ -27,7 +27,7 @@
     [:timeout (a/timeout 60000) (fn [t] (a/close! t) (a/<!! t)) nil]
     [:promise-chan (a/promise-chan) (fn [c] (a/>!! c 1) [(a/<!! c) (a/<!! c)]) [1 1]]
     [:block (let [c (a/chan)] [c (a/go (inc (a/<! c)))]) (fn [[c port]] (a/>!! c 1) (a/<!! port)) 2]
-    [:failed-block (a/async (throw (ex-info "boom" {}))) (fn [port] (try (a/<?? port) (catch Exception e (ex-message e)))) "boom"]
+    [:failed-channel (doto (a/chan) (a/close-with! (ex-info "boom" {}))) (fn [port] (try (a/<?? port) (catch Exception e (ex-message e)))) "boom"]
     [:thread (let [c (a/chan)] [c (a/thread (inc (a/<!! c)))]) (fn [[c port]] (a/>!! c 1) (a/<!! port)) 2]
     [:pipeline (let [from (a/chan) to (a/chan)] (a/pipeline 2 to (map inc) from) [from to]) (fn [[from to]] (a/>!! from 1) (a/<!! to)) 2]
     [:mult (let [c (a/chan)] [c (a/mult c)]) (fn [[c m]] (let [tap (a/tap m (a/chan 1))] (a/>!! c 1) (a/<!! tap))) 1]

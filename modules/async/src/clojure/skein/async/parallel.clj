@@ -45,7 +45,7 @@
   (when (.compareAndSet ended false true)
     (if thrown
       (do (Failures/begunBy thrown caller)
-          (.closeFor out (Failure/of out thrown)))
+          (.closeFor out (Failure/of thrown)))
       (port/close-as! out in))))
 
 ;; There are n permits. Those that were never used are only a number. Each of the others is in

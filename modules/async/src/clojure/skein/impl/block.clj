@@ -34,6 +34,11 @@
     ((requiring-resolve 'skein.impl.cljs/compile-go) env body form)
     ((compiler `compiler/compile-go) env body form)))
 
+(defn compile-reporting-go
+  "See skein.impl.go/compile-reporting-go."
+  [env body form]
+  ((compiler `compiler/compile-reporting-go) env body form))
+
 (defn compile-async
   "See skein.impl.go/compile-async."
   [env body form]

@@ -79,6 +79,11 @@
   [env body form]
   (compile-block env body form 'go))
 
+(defn compile-reporting-go
+  "Like `compile-go`, but the exception of the block is reported at once, and its port does not pass it on: as in core.async."
+  [env body form]
+  (compile-block env body form 'goReporting))
+
 (defn compile-async
   "Like `compile-go`, but the block starts at once on the caller's thread."
   [env body form]

@@ -14,7 +14,7 @@
   (:import
    (java.util.concurrent Executor Executors ThreadFactory)
    (java.util.concurrent.atomic AtomicLong)
-   (skein.rt Channel Region Uncaught)
+   (skein.rt Channel Failure Region Uncaught)
    (skein.rt.block Callback Hooks)
    (skein.rt.schedule Scheduler)
    (skein.rt.scope Child)))
@@ -66,25 +66,27 @@
 
 (defn call
   "See skein.async/thread-call. If `f` throws, or its scope cancels it, also closes `out`, unless that is nil, as
-  skein.impl.port/closing does."
-  [f workload out]
+  skein.impl.port/closing does. `reporting?`: the exception is reported at once, as in core.async."
+  [f workload out reporting?]
   (check/function "f of thread-call" f)
   (let [^Channel c (port/chan 1)
         f (bound-fn* f)
         child? (Region/startsChildren)
         fail (fn fail [t]
-               (.close c (if child? (Child/cause t) t))
-               (when out (port/close-as! out (when child? c))))]
+               (cond
+                 child? (.close c ^Throwable (Child/cause t)) ; its scope throws it
+                 reporting? (do (Uncaught/keep t) ; first, because its taker gets nil and may then read the exception
+                                (.closeFor c (Failure/told t)))
+                 :else (.closeFor c (Failure/of t)))
+               (when out (port/close-as! out c)))]
     (exec (fn run []
             (Hooks/makes c)
             (try (let [v (f)]
                    (when (some? v) (port/>!! c v))
                    v)
                  (catch Throwable t
-                   (when-not child? ; otherwise its scope throws it
-                     (Uncaught/keep t)) ; first, because its taker gets nil and may then read the exception
                    (fail t)
-                   (throw t))
+                   (when (or child? reporting?) (throw t)))
                  (finally (port/close! c) (Hooks/made c))))
           fail
           workload)

@@ -257,11 +257,9 @@ public class Channel extends Lock {
         return close(Objects.requireNonNull(cause), null);
     }
 
-    /** Closes for the reason for which {@code from} was closed. Keeps an unread failure for this channel too. */
+    /** Closes for the reason for which {@code from} was closed. */
     public void closeAs(Channel from) {
-        Object why = Objects.requireNonNull(from.end);
-        close(why, null);
-        if (end == why && from.end instanceof Failure failure) failure.keepFor(this); // not if this was closed before
+        close(Objects.requireNonNull(from.end), null);
     }
 
     final void close(Runner runner) {
@@ -324,11 +322,13 @@ public class Channel extends Lock {
         return end != null;
     }
 
-    /** Returns the exception with which the channel was closed, or null, and marks it as observed. */
+    /** Takes the exception with which the channel was closed. Returns it, or null if there is none. */
     public Throwable thrown() {
         Object why = end;
-        if (why instanceof Failure failure) return failure.observe();
-        return why instanceof Throwable cause ? cause : null;
+        if (why instanceof Failure failure) return failure.take();
+        if (!(why instanceof Throwable cause)) return null;
+        Failure.tookCause(cause);
+        return cause;
     }
 
     /** Returns the exception with which the channel was closed, or null. */

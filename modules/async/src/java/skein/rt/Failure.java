@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
-import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
- * An exception that is kept until code reads it. If no code has read it when all its carriers are garbage, or when the JVM
- * ends, it goes to the uncaught-exception handler, once.
+ * The exception that has ended a block, a thread or a future, kept for the code that takes it. If no code has taken it within
+ * a second, or when the JVM ends, it goes to the uncaught-exception handler, once.
+ *
+ * <p>JavaScript reports an unhandled rejection at the end of the task, and C# when the collector finds it, which in a quiet
+ * process is late or never. A time is in between: code that starts several blocks and then takes their results is in time.
  */
 public final class Failure implements Runnable {
-    /** Loaded, with its cleaner's thread, when the first failure is kept. */
+    /** After this time an exception is reported that no code has taken; 0: at once, unless a take waits. */
+    private static final long REPORT_MS = Long.getLong("skein.report-ms", 1000);
+
+    /** Loaded, with its thread, when the first failure is kept. */
     public static final class Reports {
-        static final Cleaner CLEANER = Cleaner.create();
         private static final long LONGEST_REPORT_MS = 5000;
-        static final Set<Failure> WITH_CARRIERS = ConcurrentHashMap.newKeySet();
+        static final Set<Failure> UNTAKEN = ConcurrentHashMap.newKeySet();
+        static final ScheduledThreadPoolExecutor TIMER = new ScheduledThreadPoolExecutor(1, Reports::thread);
 
         static {
             try {
@@ -26,10 +32,15 @@ public final class Failure implements Runnable {
             }
         }
 
+        private static Thread thread(Runnable work) {
+            Thread thread = new Thread(null, work, "skein-failures", 0, false);
+            thread.setDaemon(true);
+            return thread;
+        }
+
         /** Reports on a daemon thread, because a handler that calls System.exit while the JVM ends waits forever. */
         private static void reportAll() {
-            Thread reporter = new Thread(() -> WITH_CARRIERS.forEach(Failure::report), "skein-failures");
-            reporter.setDaemon(true);
+            Thread reporter = thread(() -> UNTAKEN.forEach(Failure::run));
             reporter.start();
             try {
                 reporter.join(LONGEST_REPORT_MS);
@@ -39,48 +50,59 @@ public final class Failure implements Runnable {
         }
     }
 
-    private final Throwable thrown;
-    private final AtomicInteger carriers; // how many are not garbage yet; 0: the handler has been told
-    private volatile boolean observed; // written by a thread that reads it, read by the cleaner's thread
+    private static volatile boolean any; // a failure has been kept, so Reports is loaded
 
-    private Failure(Throwable thrown, int carriers) {
+    private final Throwable thrown;
+    private final boolean told; // the handler has it, or is about to get it
+    private volatile boolean taken; // written by a thread that takes it, read by the thread of the reports
+
+    private Failure(Throwable thrown, boolean told) {
         this.thrown = thrown;
-        this.carriers = new AtomicInteger(carriers);
+        this.told = told;
     }
 
-    /** Keeps {@code thrown} for {@code carrier}. */
-    public static Failure of(Object carrier, Throwable thrown) {
-        Failure failure = new Failure(thrown, 1);
+    /** Keeps {@code thrown} until code takes it. */
+    public static Failure of(Throwable thrown) {
+        return of(thrown, false);
+    }
+
+    /** Keeps {@code thrown} until code takes it. {@code awaited}: a take waits already. */
+    public static Failure of(Throwable thrown, boolean awaited) {
+        Failure failure = new Failure(thrown, false);
         World world = World.current();
-        if (world == null) {
-            Reports.WITH_CARRIERS.add(failure);
-            Reports.CLEANER.register(carrier, failure);
-        } else world.kept(thrown, () -> failure.observed);
+        if (world == null) failure.await(awaited && REPORT_MS == 0 ? 1000 : REPORT_MS);
+        else world.kept(thrown, () -> failure.taken);
         return failure;
+    }
+
+    private void await(long millis) {
+        Reports.UNTAKEN.add(this);
+        any = true;
+        try {
+            Reports.TIMER.schedule(this, millis, TimeUnit.MILLISECONDS);
+        } catch (Throwable t) { // no memory for the thread
+            run();
+        }
     }
 
     /** Keeps {@code thrown}, which the caller gives to the handler. */
     public static Failure told(Throwable thrown) {
-        return new Failure(thrown, 0);
+        return new Failure(thrown, true);
     }
 
-    /** Returns the exceptions that code may still read, and has not read. */
+    /** Returns the exceptions that code may still take before they are reported. */
     public static List<Throwable> kept() {
-        return Reports.WITH_CARRIERS.stream()
-                .filter(f -> !f.observed)
-                .map(f -> f.thrown)
-                .toList();
+        return any ? Reports.UNTAKEN.stream().map(f -> f.thrown).toList() : List.of();
     }
 
-    /** Returns whether the handler has been told. */
+    /** Code has taken {@code thrown} from a channel that was closed with it. It may be that of a block. */
+    static void tookCause(Throwable thrown) {
+        if (any) for (Failure f : Reports.UNTAKEN) if (f.thrown == thrown) f.take();
+    }
+
+    /** Returns whether the handler has been told, when the exception was thrown. */
     public boolean isTold() {
-        return carriers.get() == 0;
-    }
-
-    /** Keeps the exception for one more carrier, from which code may read it. */
-    public void keepFor(Object carrier) {
-        carriers.incrementAndGet();
-        Reports.CLEANER.register(carrier, this);
+        return told;
     }
 
     /** Returns the exception. */
@@ -88,21 +110,19 @@ public final class Failure implements Runnable {
         return thrown;
     }
 
-    /** Returns the exception, and marks it as observed. */
-    public Throwable observe() {
-        observed = true;
+    /** Returns the exception, and marks it as taken. */
+    public Throwable take() {
+        taken = true;
+        if (any) Reports.UNTAKEN.remove(this);
         return thrown;
     }
 
-    /** Called when a carrier is garbage. */
+    /** Reports the exception, unless it has been taken. */
     @Override
     public void run() {
-        if (carriers.decrementAndGet() == 0) report();
-    }
-
-    private void report() {
-        if (!observed) Uncaught.keep(thrown); // first, so that code finds it in Uncaught.last() or in kept()
-        // The cleaner's thread may still run while the JVM ends. Only the thread that removes the failure reports it.
-        if (Reports.WITH_CARRIERS.remove(this) && !observed) Uncaught.tellHandler(thrown);
+        if (taken) return;
+        Uncaught.keep(thrown); // first, so that code finds it in Uncaught.last() or in kept()
+        // The timer may still run while the JVM ends. Only the thread that removes the failure reports it.
+        if (Reports.UNTAKEN.remove(this)) Uncaught.tellHandler(thrown);
     }
 }

@@ -4,8 +4,7 @@
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
    [skein.async.streams :as st]
-   [skein.deadline :refer [await-port within-deadline]]
-   [skein.uncaught :refer [await-uncaught]])
+   [skein.deadline :refer [await-port within-deadline]])
   (:import
    (skein.rt Channel)))
 
@@ -59,8 +58,11 @@
   []
   (a/async (throw boom)))
 
+(defn- failing-block []
+  (a/go (throw boom)))
+
 (deftest a-cause-goes-from-channel-to-channel
-  (doseq [failed [failed failed-block]
+  (doseq [failed [failed failed-block failing-block]
           [what out] {"pipe" (a/pipe (failed) (a/chan 1))
                       "split" (let [[odd even] (a/split odd? (failed))] (a/pipe odd even))
                       "take" (a/take 2 (failed))
@@ -85,20 +87,13 @@
   (is (nil? (within-deadline (let [out (a/pipe (failed) (a/chan 1) false)] (a/<!! out) (a/poll! out)))) "an output that stays open does not fail"))
 
 (deftest a-partial-reduction-is-no-result
-  (doseq [failed [failed failed-block]
+  (doseq [failed [failed failed-block failing-block]
           reduction [#(a/reduce + 0 %) #(a/transduce (map inc) + 0 %) #(a/into [] %)]
           :let [^Channel port (reduction (failed))]]
     (is (identical? boom (within-deadline (thrown-by #(a/<?? port)))))
     (is (.isFailed port) "no handler has been told"))
   (is (= [1] (within-deadline (a/<!! (a/into [] (a/go 1))))))
   (is (= 1 (within-deadline (a/<!! (a/reduce (fn [_ v] (reduced v)) 0 (failed))))) "a reduction that has ended does not fail"))
-
-;; As in core.async: the uncaught-exception handler has the exception of a `go` block, and channels do not.
-(deftest a-failed-go-block-has-no-values
-  (doseq [[expected values] {[] #(a/into [] %), [:none] #(a/into [:none] (a/pipe % (a/chan)))}
-          :let [port (volatile! nil)]]
-    (is (identical? boom (second (await-uncaught #{boom} #(vreset! port (values (a/go (throw boom))))))))
-    (is (= expected (within-deadline (a/<?? @port))))))
 
 (deftest the-first-close-counts
   (let [c (doto (a/chan) a/close!), d (doto (a/chan) (a/close-with! boom))]

@@ -23,7 +23,12 @@
   [env body form]
   (compile-block env body form 'skein.rt.frame/start))
 
+(defn compile-reporting-go
+  "Like `compile-go`, but what the block throws is reported at once: as in core.async."
+  [env body form]
+  (compile-block env body form 'skein.rt.frame/start-reporting))
+
 (defn compile-async
-  "Like `compile-go`, but the block starts at once and keeps what it throws for `<?`."
+  "Like `compile-go`, but the block starts at once."
   [env body form]
   (compile-block env body form 'skein.rt.frame/start-now))

@@ -1,32 +1,35 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.rt.failures
-  "Exceptions that ports keep for `<?`. If no `<?` has taken an exception, it is reported when the port
-  that keeps it is garbage."
+  "Exceptions that ports keep for the code that takes them. One that no code has taken within a second, or when
+  Node ends, is reported."
   {:no-doc true}
   (:require
    [skein.rt.scheduler :as scheduler]))
 
-(def ^:private unobserved nil) ; a FinalizationRegistry, once there is something to keep
+(def report-ms "After this time an exception is reported that no code has taken." 1000)
 
-(defn- registry
-  "Returns the registry, or nil if the environment has none."
+(def ^:private untaken (js/Set.))
+
+(defn- report-at-exit
+  "Prints what is left when Node ends, which then has failed."
   []
-  (when (and (nil? unobserved) (exists? js/FinalizationRegistry))
-    (set! unobserved (js/FinalizationRegistry. (fn [thrown] (scheduler/report thrown)))))
-  unobserved)
+  (when (pos? (.-size untaken))
+    (set! (.-exitCode js/process) 1)
+    (.forEach untaken (fn [thrown] (js/console.error "Uncaught" thrown)))))
 
-(defn keep-for
-  "Returns the exception that `port` keeps for `thrown`, and watches the port."
-  [port thrown]
-  (let [thrown (if (nil? thrown) (ex-info "nil was thrown" {:skein/error :skein/nil-thrown}) thrown)]
-    (when-some [unobserved (registry)]
-      ;; Until its stack is read, an exception in V8 holds the receivers of its frames. The port may be one
-      ;; of them, and would never be garbage.
-      (unchecked-get thrown "stack")
-      (.register unobserved port thrown port))
+(when (and (exists? js/process) (js-fn? (.-once js/process)))
+  (.once js/process "exit" report-at-exit))
+
+(defn keep-untaken
+  "Returns the exception that a port keeps for `thrown`, and reports it in a second if no code has taken it by then."
+  [thrown]
+  (let [thrown (if (nil? thrown) (ex-info "nil was thrown" {:skein/error :skein/nil-thrown}) thrown)
+        timer (do (.add untaken thrown)
+                  (js/setTimeout (fn [] (when (.delete untaken thrown) (scheduler/report thrown))) report-ms))]
+    (when (js-fn? (.-unref timer)) (.unref timer)) ; it does not keep Node alive
     thrown))
 
-(defn observed
-  "Notes that code has asked why `port` ended."
-  [port]
-  (when (some? unobserved) (.unregister unobserved port)))
+(defn taken
+  "Notes that code has taken `thrown`."
+  [thrown]
+  (.delete untaken thrown))

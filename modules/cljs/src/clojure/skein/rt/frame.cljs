@@ -16,7 +16,7 @@
 (deftype Frame [^:mutable generator ^:mutable v ^:mutable x
                 ^:mutable done? ^:mutable result ^:mutable thrown
                 ^:mutable waiter ^:mutable others ; takers of the result: the first, a channel for more
-                ^:mutable keeper] ; keeps what the block throws: function of frame and exception; nil: it is reported
+                ^:mutable reports?] ; what the block throws is reported at once, and not kept
   Object
   (live [_] true)
   (deliver [this value]
@@ -33,11 +33,11 @@
         (catch :default e (.fail this e)))))
   (fail [this e]
     (set! generator nil)
-    (if (some? keeper)
-      (do (set! thrown (.keeper this this e))
-          (.end this nil))
+    (if ^boolean reports?
       (do (.end this nil)
-          (scheduler/report e))))
+          (scheduler/report e))
+      (do (set! thrown (failures/keep-untaken e))
+          (.end this nil))))
   ;; Gives `value` to the code that waits for the result. A block whose port has been closed continues.
   (end [this value]
     (when-not ^boolean done?
@@ -83,7 +83,7 @@
 (defn frame
   "Returns a new frame. Only for the compiler, together with `start`."
   []
-  (set! made (Frame. nil nil nil false nil nil nil nil nil)))
+  (set! made (Frame. nil nil nil false nil nil nil nil false)))
 
 (defn start
   "Starts the frame that was made last, with `generator` as its body. Returns its port."
@@ -94,13 +94,18 @@
     (scheduler/submit f)
     f))
 
+(defn start-reporting
+  "Like `start`, but what the block throws is reported at once, as core.async does."
+  [generator]
+  (set! (.-reports? made) true)
+  (start generator))
+
 (defn start-now
-  "Like `start`, but runs the frame at once up to its first park, and keeps what it throws."
+  "Like `start`, but runs the frame at once up to its first park."
   [generator]
   (let [f made]
     (set! made nil)
     (set! (.-generator f) generator)
-    (set! (.-keeper f) failures/keep-for)
     (scheduler/run-now f)
     f))
 

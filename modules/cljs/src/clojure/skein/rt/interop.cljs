@@ -11,11 +11,10 @@
    [skein.rt.port :as port]))
 
 (defn- failure
-  "Returns the exception that ended `port`, or nil. It counts as observed."
+  "Takes the exception that ended `port`. Returns it, or nil if there is none."
   [port]
-  (let [source (port/source port)
-        thrown (.failure source)]
-    (when (some? thrown) (failures/observed source))
+  (let [thrown (.failure (port/source port))]
+    (when (some? thrown) (failures/taken thrown))
     thrown))
 
 (defn- waited!

@@ -40,7 +40,7 @@
 
 (defn- fail [ch thrown]
   (when-not ^boolean (.isClosed ch)
-    (set! (.-thrown ch) (failures/keep-for ch thrown))
+    (set! (.-thrown ch) (failures/keep-untaken thrown))
     (.close ch)))
 
 (defn- promise-source [promise]

@@ -5,15 +5,19 @@
   (:require
    [cljs.test :refer-macros [is]]
    [skein.async :as a :refer [<! <? >! alts! async chan close! go put! take! timeout]]
+   [skein.rt.failures :as failures]
    [skein.rt.scheduler :as scheduler]))
 
+(set! failures/report-ms 50) ; shorter than usual
+
 (defn- reported-while
-  "Calls `f` and returns a channel of the vector of what is reported until its channel closes."
+  "Calls `f` and returns a channel of the vector of what is reported until its channel has closed and untaken exceptions are reported."
   [f]
   (let [report scheduler/report
         reported (atom [])]
     (set! scheduler/report (fn [e] (swap! reported conj e) nil))
     (go (<! (f))
+        (<! (timeout (* 2 failures/report-ms)))
         (set! scheduler/report report)
         @reported)))
 
@@ -66,17 +70,16 @@
     (unchecked-set iterable js/Symbol.asyncIterator (fn [] #js {:next (fn [] (js/Promise.reject (js/Error. message)))}))
     iterable))
 
-(defblock only-what-nobody-has-asked-for-is-reported
-  ;; Only Node lets a program collect its garbage.
-  (when (exists? js/gc)
-    (let [reported (atom [])
-          report scheduler/report]
-      (set! scheduler/report (fn [e] (swap! reported conj (ex-message e)) nil))
-      (doseq [[kind fail] {"block" #(async (throw (js/Error. %))), "promise" #(js/Promise.reject (js/Error. %)), "iterable" fails}]
-        (<! (go (<! (fail kind)) (try (<? (fail "asked")) (catch :default _)))))
-      (loop [left 1000] (when (and (pos? left) (< (count @reported) 3)) (js/gc) (<! (timeout 1)) (recur (dec left))))
-      (set! scheduler/report report)
-      (is (= ["block" "iterable" "promise"] (sort @reported))))))
+(defblock only-what-nobody-has-taken-is-reported
+  (let [reported (<! (reported-while
+                       (fn []
+                         (go (doseq [fail [#(go (throw (js/Error. %))) #(async (throw (js/Error. %))) #(js/Promise.reject (js/Error. %)) fails]]
+                               (<! (fail "not taken"))
+                               (try (<? (fail "taken")) (catch :default _))
+                               (let [out (chan)]
+                                 (a/close-with! out (a/cause (doto (fail "taken elsewhere") (-> <!))))
+                                 (try (<? out) (catch :default _))))))))]
+    (is (= (repeat 4 "not taken") (map ex-message reported)))))
 
 (defblock exceptions-pass-through-a-chain
   (let [e (js/Error. "expected")

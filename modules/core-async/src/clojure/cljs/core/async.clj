@@ -10,10 +10,10 @@
 (set! *warn-on-reflection* true)
 
 (defmacro go
-  "Runs the body as a block; see skein.async/go."
+  "Runs the body as a block; see skein.async/go. What it throws is reported at once."
   {:style/indent 0}
   [& body]
-  (compiler/compile-go &env body &form))
+  (compiler/compile-reporting-go &env body &form))
 
 (defmacro go-loop
   "Like (go (loop bindings body...))."

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async
-  "core.async's public vars, which are those of skein.async. Also loads core.async's other namespaces,
+  "core.async's public vars: those of skein.async, with core.async's exceptions. Also loads core.async's other namespaces,
   as core.async does, because the expansions of its macros name them without requiring them."
   (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
   (:require
@@ -11,7 +11,9 @@
    [clojure.core.async.impl.protocols]
    [clojure.core.async.impl.timers]
    [skein.async]
-   [skein.bridge.mirror :as mirror]))
+   [skein.bridge.mirror :as mirror]
+   [skein.impl.block :as block]
+   [skein.impl.threads :as threads]))
 
 (set! *warn-on-reflection* true)
 
@@ -19,12 +21,38 @@
   "Vars that core.async does not have: a library that refers all of core.async may define these names."
   '#{<!!within <!within <? <?? async cause close-with! closed? rethrow})
 
-(def ^:private primitive
-  "Functions that take a primitive in core.async, and are defined below."
-  '#{timeout})
+(def ^:private different
+  "What is defined below: exceptions are reported at once here, and not passed on, and a function takes a primitive."
+  '#{go go-loop io-thread thread thread-call timeout})
 
-(doseq [[sym v] (ns-publics 'skein.async) :when (not (or (own sym) (primitive sym)))]
+(doseq [[sym v] (ns-publics 'skein.async) :when (not (or (own sym) (different sym)))]
   (mirror/mirror! *ns* v))
+
+(defmacro go
+  "See skein.async/go. If the body throws, the thread's uncaught-exception handler gets the exception at once."
+  {:style/indent 0, :skein.impl.go/block true}
+  [& body]
+  (block/compile-reporting-go &env body &form))
+
+(defmacro ^{:style/indent 1} go-loop
+  "Like (go (loop bindings body...))."
+  [bindings & body]
+  `(go (loop ~bindings ~@body)))
+
+(defn thread-call
+  "See skein.async/thread-call. If `f` throws, the thread's uncaught-exception handler gets the exception at once."
+  ([f] (threads/call f :mixed nil true))
+  ([f workload] (threads/call f workload nil true)))
+
+(defmacro ^{:style/indent 0} thread
+  "Runs the body on a platform thread; see `thread-call`."
+  [& body]
+  `(thread-call (^:once fn* [] ~@body) :mixed))
+
+(defmacro ^{:style/indent 0} io-thread
+  "Runs the body on a virtual thread; see `thread-call`."
+  [& body]
+  `(thread-call (^:once fn* [] ~@body) :io))
 
 (defn timeout
   "See skein.async/timeout. It takes a primitive, because code compiled with core.async passes one."

@@ -15,8 +15,7 @@
    [skein.impl.port :as port :refer [chan close!]]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Channel)
-   (skein.rt.block Frame)))
+   (skein.rt Channel)))
 
 (set! *warn-on-reflection* true)
 
@@ -187,7 +186,8 @@
             (recur (next vs)))))
       (when close? (close! ch)))
     :mixed
-    (when close? ch)))
+    (when close? ch)
+    false))
 
 (defn to-chan
   "Returns a channel of the values of `coll`, which `onto` puts. See skein.async/to-chan!."
@@ -201,15 +201,14 @@
 ;;;; Into a value
 
 (defn- reduce-block
-  "The block of `reduce` and `transduce`. If `ch` has failed, throws its exception: some values may be missing.
-  That exception is reported only if no code takes it from the port."
+  "The block of `reduce` and `transduce`. If `ch` has failed, throws its exception: some values may be missing."
   [f complete init ch]
   (go
     (loop [acc init]
       (let [v (<! ch)]
         (if (nil? v)
           (if (port/failed? ch)
-            (do (Frame/keepFailure) (throw (.thrown ^Channel ch)))
+            (throw (.thrown ^Channel ch))
             (complete acc))
           (let [acc (f acc v)]
             (if (reduced? acc) (complete @acc) (recur acc))))))))

@@ -71,7 +71,7 @@ public final class Frame extends Block {
     private Object bindings; // a Var binding frame
     private Runner runner; // the runner that runs it, while it runs
     private boolean movesBindings; // a step may end with other bindings on its thread than it began with
-    private boolean carriesFailure; // an async block, or see keepFailure: the port holds the exception
+    private boolean reportsAtOnce; // what the block throws
 
     public Frame(Body body) {
         this.body = body;
@@ -85,10 +85,15 @@ public final class Frame extends Block {
         return port;
     }
 
+    /** Like {@link #go}, for a block whose exception is reported at once, as core.async does. */
+    public Object goReporting() {
+        reportsAtOnce = true;
+        return go();
+    }
+
     /** Runs the block on this thread until the first park that has to wait. Returns its result port. */
     public Object async() {
         Runner r = prepare();
-        carriesFailure = true;
         if (r == null) r = Runner.here();
         Channel result = port;
         if (r.depth >= MAX_INLINE) {
@@ -120,7 +125,7 @@ public final class Frame extends Block {
         }
     }
 
-    /** Like {@link #go}, for the child with this region; its port holds the exception. */
+    /** Like {@link #go}, for the child with this region. */
     public Object goIn(Region region) {
         become(region);
         return go();
@@ -135,7 +140,7 @@ public final class Frame extends Block {
     private void become(Region region) {
         cancellable = region.cancellable();
         cancellable.bind(this);
-        carriesFailure = true;
+        reportsAtOnce = false;
     }
 
     private Runner prepare() {
@@ -304,8 +309,8 @@ public final class Frame extends Block {
         Failures.failed(this, thrown);
         // This comes first: code that sees the end of the block may look for its exception.
         Throwable cause = cancellable == null ? thrown : cancellable.cause(thrown);
-        Failure why = carriesFailure ? Failure.of(port, cause) : Failure.told(thrown);
-        boolean tell = !carriesFailure && !World.told(thrown);
+        Failure why = reportsAtOnce ? Failure.told(thrown) : Failure.of(cause, Result.firstWaiting(port) != null);
+        boolean tell = reportsAtOnce && !World.told(thrown);
         if (tell) Uncaught.keep(thrown);
         ending(null, thrown);
         boolean scopeThrows = cancellable != null && cancellable.failed(thrown);
@@ -313,15 +318,10 @@ public final class Frame extends Block {
         Result.ended(port, null, thrown); // before the handler, which may take long
         if (tell) Uncaught.tellHandler(thrown);
         if (forCaller) runner.interrupted = true;
-        if (forCaller || scopeThrows) port.thrown(); // marks it as observed
+        if (forCaller || scopeThrows) why.take();
         if (cancellable != null) {
             cancellable.ended(null, thrown, port::thrown);
         }
-    }
-
-    /** Lets the port hold the exception that ends the block, as the port of an async block does. Called by the block. */
-    public static void keepFailure() {
-        ((Frame) Runner.current().block).carriesFailure = true;
     }
 
     @Override

@@ -120,7 +120,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         if (isDone()) return; // cancelled: nobody waits for the function's end
         try {
             if (!hasStage) {
-                failure = Failure.of(this, thrown);
+                failure = Failure.of(thrown);
                 if (hasStage) observe(); // a stage was added meanwhile, and did not see the failure
             }
         } finally { // whatever happens, code may wait for the end
@@ -138,7 +138,7 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
 
     final void observe() {
         Failure f = failure;
-        if (f != null) f.observe();
+        if (f != null) f.take();
     }
 
     @Override
