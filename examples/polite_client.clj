@@ -5,10 +5,9 @@
   The server is sometimes slow. Blocks take from the futures of the JDK's HttpClient."
   (:require
    [skein.async :as a :refer [<!!]]
-   [skein.async.streams :refer [batch]]
    [skein.async.interop]
    [skein.async.limit :as limit :refer [with-permit]]
-   [skein.async.parallel :refer [parallel-map]])
+   [skein.async.streams :as st])
   (:import
    (com.sun.net.httpserver HttpExchange HttpHandler HttpServer)
    (java.net InetAddress InetSocketAddress URI)
@@ -50,8 +49,8 @@
       client (HttpClient/newHttpClient)
       port (.getPort (.getAddress server))
       start (System/nanoTime)
-      answers (parallel-map 50 (partial ask client port) (a/to-chan! (range 60)))]
-  (run! println (<!! (a/into [] (batch 10 answers))))
+      answers (st/pmap 50 (partial ask client port) (a/to-chan! (range 60)))]
+  (run! println (<!! (a/into [] (st/batch 10 answers))))
   (println "no faster than allowed:" (<= 0.29 (/ (- (System/nanoTime) start) 1e9)) (limit/status at-once))
   (System/exit 0))
 

@@ -9,7 +9,6 @@
    [skein.async.flow :as flow]
    [skein.async.interop :as interop]
    [skein.async.limit :as limit]
-   [skein.async.parallel :refer [parallel-map]]
    [skein.async.reactive :as reactive])
   (:import
    (java.util.concurrent CompletableFuture Flow$Publisher Flow$Subscriber Semaphore SubmissionPublisher)))
@@ -95,8 +94,8 @@
   (let [semaphore (Semaphore. 1)
         limiter (limit/concurrency-limiter 1)]
     (doseq [ordered? [true false]]
-      (row (str "parallel-map of 2" (when-not ordered? ", as they are done"))
-           (per-item n #(drain (parallel-map {:n 2 :ordered? ordered?} inc (numbers))))
+      (row (str "pmap of 2" (when-not ordered? ", as they are done"))
+           (per-item n #(drain (st/pmap {:n 2 :ordered? ordered?} inc (numbers))))
            "pipeline of 2" (per-item n #(let [to (a/chan)] (a/pipeline 2 to (map inc) (numbers)) (drain to)))))
     (row "with-permit" (per-item n (in-block n (limit/with-permit limiter nil)))
          "the JDK's Semaphore" (per-item n (in-block n (.acquire semaphore) (.release semaphore))))

@@ -366,7 +366,7 @@
 (defmacro in-scope
   "Evaluates the body. Everything that skein.async starts in it becomes a child of scope `s`:
   blocks of `go` and `async`, threads, and the blocks of pipelines, mults, `into`,
-  `parallel-map` and so on. So does everything that these start in turn. A flow, and threads that
+  `skein.async.streams/pmap` and so on. So does everything that these start in turn. A flow, and threads that
   wait for a future, do not.
 
   The scope waits for these children as for all others, and cancels them when it is cancelled. Use

@@ -10,16 +10,15 @@
 (def ^:private requires
   '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.streams :as st] [skein.async.flow :as flow]
     [skein.async.flow.spi :as spi] [skein.async.interop :as interop] [skein.async.limit :as limit]
-    [skein.async.parallel :as parallel] [skein.async.reactive :as reactive] [skein.async.window :as window]
+    [skein.async.reactive :as reactive]
     [skein.impl.protocols :as impl] [skein.scope :as scope] [skein.virtual :as virtual]])
 
 (def ^:private reloads
   '[(run! (fn [n] (require n :reload))
           '[skein.impl.protocols skein.impl.foreign skein.impl.threads skein.async skein.scope skein.virtual skein.async.streams
-            skein.async.flow.spi skein.async.flow skein.async.interop skein.async.limit skein.async.parallel skein.async.reactive
-            skein.async.window])
+            skein.async.flow.spi skein.async.flow skein.async.interop skein.async.limit skein.async.reactive])
     (require 'skein.async 'skein.scope 'skein.virtual 'skein.async.streams 'skein.async.flow 'skein.async.interop 'skein.async.limit
-             'skein.async.parallel 'skein.async.reactive 'skein.async.window :reload-all)])
+             'skein.async.reactive :reload-all)])
 
 ;; [name, the object, what is done with it, the result]. A foreign port is one that is not Skein's channel.
 (def ^:private rows
@@ -121,11 +120,7 @@
      [1 1]]
     [:stage (let [c (a/chan)] [c (interop/stage c)]) (fn [[c f]] (a/>!! c 1) (.join f)) 1]
     [:values (let [c (a/chan 3)] [c (interop/values c)]) (fn [[c xs]] (run! #(a/>!! c %) [1 2]) (a/close! c) (vec xs)) [1 2]]
-    [:parallel-map (let [in (a/chan)] [in (parallel/parallel-map 2 inc in)]) (fn [[in out]] (a/>!! in 1) (a/<!! out)) 2]
-    [:window
-     (let [in (a/chan) out (a/chan)] [in out (window/wmap 2 inc in out)])
-     (fn [[in out n]] (a/>!! in 1) (a/close! in) [(a/<!! out) (a/<!! out) (a/<!! n)])
-     [2 nil 1]]
+    [:pmap (let [in (a/chan)] [in (st/pmap 2 inc in)]) (fn [[in out]] (a/>!! in 1) (a/<!! out)) 2]
     [:publisher
      (let [c (a/chan)] [c (reactive/publisher c)])
      (fn [[c published]]

@@ -2,25 +2,139 @@
 (ns skein.async.streams
   "Operators on the values of channels that core.async lacks.
 
+  * `pmap` - calls a function with the values, several at a time
   * `batch` - values in vectors, by number and by time
   * `gate` - a policy for a slow taker: block, drop, slide or disconnect
 
-      (let [in (a/to-chan! [1 2 3])]
-        (a/<!! (a/into [] (batch 2 in))))
-      ;=> [[1 2] [3]]"
+      (a/<!! (a/into [] (batch 2 (pmap 4 inc (a/to-chan! [1 2 3])))))
+      ;=> [[2 3] [4]]"
+  (:refer-clojure :exclude [pmap])
   (:require
    [skein.async :as a]
    [skein.impl.check :as check]
    [skein.impl.port :as port]
-   [skein.impl.protocols :as impl])
+   [skein.impl.protocols :as impl]
+   [skein.scope :as scope])
   (:import
    (java.util.concurrent.locks Lock)
-   (skein.rt Channel NilPut Uncaught)
+   (skein.rt Channel NilPut Region Uncaught)
    (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 
 (Failures/addMachinery "skein.async.streams$") ; its frames are left out of stack traces
+
+;;;; A function of each value
+
+;; The calls are children of a scope, so all of them end when the work does. A block takes the values and starts a block for each
+;; call. The outcome of a call is [result nil], or [nil exception] if the exception ends everything.
+
+(defn- outcome
+  "Returns the outcome of `f` for `value`. Throws if the scope cancels the call: that is no outcome, whatever the policy."
+  [{:keys [f on-error]} value]
+  (try
+    (let [result (f value)]
+      [(if (= :collect on-error) {:value result} result) nil])
+    (catch Throwable t
+      (when (Region/isCancellation t) (throw t))
+      (case on-error
+        :throw [nil t]
+        :collect [{:error t} nil]
+        :report (do (Uncaught/report t) [nil nil])
+        (try [(on-error t value) nil] (catch Throwable other [nil other]))))))
+
+(defmacro ^:private permit
+  "Waits for a permit. `unused` is the number of those that were never used; the others are in the channel `used`, or belong to
+  values. Returns the new number."
+  [unused used]
+  `(if (pos? ~unused) (dec ~unused) (do (a/<! ~used) ~unused)))
+
+(defn- map-in-order
+  "Starts the calls, and puts their results on `out` in the order of the values."
+  [s {:keys [n ahead in out] :as work}]
+  (let [calls (a/chan n), held (a/chan ahead), jobs (a/chan ahead)]
+    (scope/go s
+      (loop [unused-calls (long n), unheld (long ahead)]
+        (let [unheld (long (permit unheld held)), unused-calls (long (permit unused-calls calls))]
+          (if-some [v (a/<! in)]
+            (do (a/put! jobs (scope/go s (let [job (outcome work v)] (a/>! calls true) job)))
+                (recur unused-calls unheld))
+            (a/close! jobs)))))
+    (scope/go s
+      (loop []
+        (when-some [job (a/<! jobs)]
+          (let [[result ^Throwable thrown] (a/<! job)]
+            (cond
+              thrown (throw thrown)
+              (and (some? result) (not (a/>! out result))) (scope/cancel! s)
+              :else (do (a/>! held true) (recur)))))))))
+
+(defn- map-as-completed
+  "Like `map-in-order`, but each call puts its result itself."
+  [s {:keys [n in out] :as work}]
+  (let [calls (a/chan n)
+        call (fn call [value]
+               (scope/go s
+                 (let [[result ^Throwable thrown] (outcome work value)]
+                   (cond
+                     thrown (throw thrown)
+                     (and (some? result) (not (a/>! out result))) (scope/cancel! s)
+                     :else (a/>! calls true)))))]
+    (scope/go s
+      (loop [unused (long n)]
+        (let [unused (long (permit unused calls))]
+          (when-some [v (a/<! in)]
+            (call v)
+            (recur unused)))))))
+
+(def ^:private pmap-options
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:n [any? "a whole number"]
+   :ahead [any? "a whole number"]
+   :ordered? [boolean? "true or false"]
+   :on-error [(some-fn #{:throw :collect :report} fn?) ":throw, :collect, :report or a function of the exception and the value"
+              :skein/bad-policy]})
+
+(defn pmap
+  "Returns a channel of the results of `f` for the values of the channel `in`, up to `n` calls at a
+  time. Each call is a block: it may park or block. A nil result is left out.
+
+  - n  a number from 1, or a map of options:
+    - :n         the number
+    - :ordered?  true, the default: results come in the order of the values; false: in the order
+                 in which calls end
+    - :ahead     for ordered results, how many values may be taken whose results have not been put, so
+                 that one slow call does not stop the others; by default 4n
+    - :on-error  :throw, the default: the first exception ends everything, and the returned channel
+                 closes with it, after the results before it. :collect: each result is {:value x}
+                 or {:error exception}. :report: the value has no result, and the
+                 uncaught-exception handler gets the exception. A function of the exception and the
+                 value: what it returns is the result
+
+  When `in` closes, the returned channel closes after the last result, with the same cause. If it is
+  closed before, the next put ends the work. Calls that run when the work ends early are cancelled, as
+  the children of a scope are. Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port,
+  :skein/bad-policy and :skein/bad-option. doc/in-parallel.md compares other ways.
+
+      (a/<!! (a/into #{} (pmap {:n 2 :ordered? false :on-error (fn [_ _] :none)}
+                               (fn [x] (/ 6 x)) (a/to-chan! [1 0 3]))))
+      ;=> #{6 2 :none}"
+  [n-or-options f in]
+  (let [{:keys [n ahead ordered? on-error]} (merge {:ordered? true :on-error :throw} (check/leading "pmap" :n n-or-options pmap-options))
+        n (min (long (check/whole "n of pmap" n 1)) Integer/MAX_VALUE)
+        out (a/chan)
+        work {:f (check/function "f of pmap" f) :in (port/source "in of pmap" in) :out out :n n
+              :ahead (min Integer/MAX_VALUE (long (if ahead (check/whole "ahead of pmap" ahead 1) (* 4 n)))) :on-error on-error}
+        caller (Throwable.)]
+    (port/closing
+      (a/go
+        (try
+          (scope/scope [s]
+            (if ordered? (map-in-order s work) (map-as-completed s work)))
+          (catch Throwable t (Failures/begunBy t caller) (throw t)))
+        (port/close-as! out in))
+      out)
+    out))
 
 ;;;; Batches
 

@@ -7,7 +7,6 @@
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! <? <?? async go]]
    [skein.async.streams :as st]
-   [skein.async.parallel :refer [parallel-map]]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.fresh-jvm :as fresh-jvm])
   (:import
@@ -83,9 +82,9 @@
 (deftest an-unobserved-failure-of-a-channel-is-reported
   (let [boom (ex-info "nobody asks" {}), fails (fn [_] (throw boom))]
     (doseq [[what out] {"batch" #(st/batch 2 (async (throw boom)))
-                        "the input of parallel-map" #(parallel-map 2 inc (async (throw boom)))
-                        "a call of parallel-map" #(parallel-map 2 fails (a/to-chan! [1]))
-                        "a call, not ordered" #(parallel-map {:n 2 :ordered? false} fails (a/to-chan! [1]))}]
+                        "the input of pmap" #(st/pmap 2 inc (async (throw boom)))
+                        "a call of pmap" #(st/pmap 2 fails (a/to-chan! [1]))
+                        "a call, not ordered" #(st/pmap {:n 2 :ordered? false} fails (a/to-chan! [1]))}]
       (testing what
         (is (= [boom] (reports-of boom (fn [] (<!! (out))))))))))
 

@@ -5,8 +5,6 @@
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
    [skein.async.streams :as st]
-   [skein.async.parallel :as parallel]
-   [skein.async.window :as window]
    [skein.deadline :refer [within-deadline]]
    [skein.scope :as s]
    [skein.uncaught :refer [await-uncaught]])
@@ -51,8 +49,8 @@
    "split" (fn [source] (a/split odd? source))
    "onto-chan!" (fn [_] (a/onto-chan! (a/chan) [1 2 3]))
    "batch" (fn [source] (st/batch 2 source))
-   "parallel-map" (fn [source] (parallel/parallel-map 2 inc source))
-   "wmap" (fn [source] (window/wmap 2 inc source (a/chan)))
+   "pmap" (fn [source] (st/pmap 2 inc source))
+   "pmap, unordered" (fn [source] (st/pmap {:n 2 :ordered? false} inc source))
    "thread" (fn [source] (a/thread (a/<!! source)))
    "io-thread" (fn [source] (a/io-thread (a/<!! source)))})
 
@@ -82,7 +80,6 @@
 (deftest exceptions-reach-the-scope
   (doseq [[what start] {"go" (fn [boom] (a/go (throw boom))), "a block that parks" (fn [boom] (a/go (a/<! (a/timeout 1)) (throw boom)))
                         "thread" (fn [boom] (a/thread (throw boom))), "io-thread" (fn [boom] (a/io-thread (throw boom)))
-                        "wmap" (fn [boom] (window/wmap 2 (fn [_] (throw boom)) (a/to-chan! [1]) (a/chan)))
                         "onto-chan!" (fn [boom] (a/onto-chan! (a/chan 9) (map (fn [_] (throw boom)) [1])))}
           :let [boom (ex-info what {})
                 told (atom [])]]
@@ -151,7 +148,7 @@
   (doseq [[what start] {"go" #(a/go 1)
                         "thread" #(a/thread 1)
                         "io-thread" #(a/io-thread 1)
-                        "wmap" #(let [to (a/chan)] (window/wmap 2 inc (a/chan) to) to)}
+                        "pmap" #(st/pmap 2 inc (a/chan))}
           :let [port (promise)]]
     (is (nil? (within-deadline
                 (s/scope [sc]

@@ -8,9 +8,7 @@
    [skein.async :as a]
    [skein.async.streams :as st]
    [skein.async.limit :as limit]
-   [skein.async.parallel :as parallel]
    [skein.async.reactive :as reactive]
-   [skein.async.window :as window]
    [skein.deadline :refer [within-deadline]]
    [skein.scope :as s]
    [skein.virtual :as v])
@@ -65,9 +63,8 @@
    "gate" [(onto (fn [to in] (a/tap (a/mult in) (st/gate :drop to))))]
    "pub" [(fn [in] (let [p (a/pub in odd?)] [(a/sub p true (given)) (a/sub p false (given))])) by-oddness]
    "batch" [(fn [in] [(st/batch 1 in)]) (fn [vs] [(map vector vs)])]
-   "parallel-map" [(fn [in] [(parallel/parallel-map 2 inc in)]) increased]
-   "parallel-map, unordered" [(fn [in] [(parallel/parallel-map {:n 1 :ordered? false} inc in)]) increased]
-   "wmap" [(onto (fn [to in] (window/wmap 2 inc in to))) increased]
+   "pmap" [(fn [in] [(st/pmap 2 inc in)]) increased]
+   "pmap, unordered" [(fn [in] [(st/pmap {:n 1 :ordered? false} inc in)]) increased]
    "rate-limiter" [(fn [_] [(limit/rate-limiter 1e-9)]) (fn [_] [[true]])]
    "onto-chan!" [(onto (fn [to in] (a/onto-chan! to (reading in))))]
    "onto-chan!!" [(onto (fn [to in] (a/onto-chan!! to (reading in))))]
@@ -179,7 +176,6 @@
                              "mult" (fn [in to] (a/tap (a/mult in) to false))
                              "pub" (fn [in to] (a/sub (a/pub in any?) true to false))
                              "mix" (fn [in to] (a/admix (a/mix to) in))
-                             "wmap" (fn [in to] (window/wmap {:n 2 :close? false} inc in to))
                              "onto-chan!" (fn [in to] (a/onto-chan! to (reading in) false))
                              "onto-chan!!" (fn [in to] (a/onto-chan!! to (reading in) false))}
           how ["cancel!" "a failure" "its deadline" "cancel! before the start"]]

@@ -94,11 +94,10 @@
     ["(not (told-before? failures thrown))" "true"]
     ["(zero? (long deadline-ms)) (expire s)" "(zero? (long deadline-ms)) nil"]
     ["(when (:closed? (swap! state (fn ends [s] (settled (update s :live disj region)))))" "(when (:closed? (settled (swap! state update :live disj region)))"]]
-   ["skein/async/window.clj"
-    ["(a/>!! to x) (recur (inc n))" "(do (a/>!! to x) true) (recur (inc n))"]
-    ["(finally (.cancel window))" "(finally nil)"]
-    ["(when close? (port/failing port to))" "nil"]
-    ["(if (and close? (not error)) (closing to outcome) outcome)" "(if error outcome (closing to outcome))"]]
+   ["skein/async/streams.clj"
+    ["(do (a/>! held true) (recur))" "(recur)"]
+    ["(not (a/>! out result))) (scope/cancel! s)" "(not (a/>! out result))) nil"]
+    ["thrown (throw thrown)" "thrown nil"]]
    ["skein/rt/scope/Window.java"
     ["servers.size() >= n) return null" "servers.size() > n) return null"]
     ["interrupted = close();\n                } else" "closed = true;\n                } else"]

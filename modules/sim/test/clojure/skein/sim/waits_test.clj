@@ -6,7 +6,7 @@
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan go timeout]]
    [skein.async.limit :refer [concurrency-limiter with-permit]]
-   [skein.async.window :as window]
+   [skein.async.streams :as st]
    [skein.scope :as scope]
    [skein.sim :as sim]
    [skein.skip :refer [skip!]]
@@ -156,15 +156,14 @@
                             (<!! p))))))))
 
 (deftest a-task-of-skeins-own-code-has-the-line-that-started-it
-  (let [{:keys [text]} (sim/run (let [in (chan), out (chan)]
-                                  (window/wmap 3 (fn [x] (virtual/sleep 5) x) in out)
+  (let [{:keys [text]} (sim/run (let [in (chan), out (st/pmap 3 (fn [x] (virtual/sleep 5) x) in)]
                                   (a/onto-chan! in (range 40))
                                   (dotimes [_ 3] (<!! out))
                                   (<!! (a/into [] (chan)))))]
     (is (every? #(re-find #" waits_test.clj:\d+" %) (filter #(re-find #"^  (main|go-\d+|thread-[\d.]+) +waits|[<>]!|spawns" %)
                                                             (str/split-lines text))))
     (is (not (str/includes? text "see the option :outside")) "no other thread can end a wait in Skein's own code")
-    (is (re-find #"thread-1\.1 and thread-1\.1\.1 and thread-1\.1\.1\.1 and \d+ more have ended" text)))
+    (is (re-find #"\.\.\. \d+ more" text)))
   (testing "the word spawns is written once for tasks that are spawned in a row"
     (is (re-find #"main +spawns go-1, go-2, >! chan-1 1, spawns go-3"
                  (:text (sim/run (let [c (chan 1)] (go 1) (go 2) (>!! c 1) (go 3) (<!! (chan)))))))))

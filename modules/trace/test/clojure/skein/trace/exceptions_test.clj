@@ -5,8 +5,7 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! <? <?? async go]]
-   [skein.async.parallel :as parallel]
-   [skein.async.window :as window]
+   [skein.async.streams :as st]
    [skein.deadline :refer [within-deadline]]
    [skein.fresh-jvm :as fresh-jvm]
    [skein.scope :as s]
@@ -92,13 +91,12 @@
 (defn- run-window [] (v/wrun! 2 failing [1]))
 (defn- race-one [] (v/race (fn [] (failing 1))))
 (defn- all-of-one [] (v/all (fn [] (failing 1))))
-(defn- window-between [] (let [to (a/chan)] (window/wmap 2 failing (a/to-chan! [1]) to) (<?? to)))
-(defn- map-in-parallel [] (<?? (parallel/parallel-map 2 failing (a/to-chan! [1]))))
-(defn- map-as-completed [] (<?? (parallel/parallel-map {:n 2 :ordered? false} failing (a/to-chan! [1]))))
+(defn- map-in-parallel [] (<?? (st/pmap 2 failing (a/to-chan! [1]))))
+(defn- map-as-completed [] (<?? (st/pmap {:n 2 :ordered? false} failing (a/to-chan! [1]))))
 
 (deftest exceptions-of-many-calls-show-who-called
   (doseq [[f caller] {read-window 'read-window, transduce-window 'transduce-window, run-window 'run-window
-                      race-one 'race-one, all-of-one 'all-of-one, window-between 'window-between
+                      race-one 'race-one, all-of-one 'all-of-one,
                       map-in-parallel 'map-in-parallel, map-as-completed 'map-as-completed}
           :let [frames (trace/async-trace (try (within-deadline (f)) (catch Exception e e)))]]
     (testing (str caller)

@@ -5,7 +5,6 @@
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! >! >!! chan close! go go-loop]]
    [skein.async.streams :as st]
-   [skein.async.parallel :as parallel]
    [skein.scope :as scope]
    [skein.sim :as sim]
    [skein.virtual :as virtual]))
@@ -149,8 +148,8 @@
                       (let [to (chan)]
                         (a/pipeline-async 2 to (fn [v c] (go (>! c (slow-inc v)) (close! c))) in)
                         to))
-   "parallel-map" (fn [in] (parallel/parallel-map {:n 2 :on-error :skip} slow-inc in))
-   "unordered" (fn [in] (parallel/parallel-map {:n 1 :ordered? false :on-error :skip} slow-inc in))
+   "pmap" (fn [in] (st/pmap {:n 2 :on-error (constantly nil)} slow-inc in))
+   "unordered" (fn [in] (st/pmap {:n 1 :ordered? false :on-error (constantly nil)} slow-inc in))
    "map" (fn [in] (a/map slow-inc [in]))
    "merge" (fn [in] (a/merge [(a/map slow-inc [in])]))
    "batch" (fn [in] (st/batch 1 (a/map slow-inc [in])))})

@@ -4,7 +4,7 @@
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! <!! >! >!! chan close!]]
-   [skein.async.window :as window]
+   [skein.async.streams :as st]
    [skein.scope :as scope :refer [scope]]
    [skein.sim :as sim]
    [skein.virtual :as virtual])
@@ -236,52 +236,41 @@
       (is (= [0 1] (into [] (comp (virtual/wmap 3 (counted running slow)) (take 2)) (range 100))))
       (is (= 0 (first @running))))))
 
-(deftest a-window-between-channels
+(deftest calls-for-the-values-of-a-channel
   (sim/check o
-    (let [from (chan), to (chan), running (atom [0 0])
-          n (window/wmap 3 (counted running slow) from to)]
+    (let [from (chan), running (atom [0 0]), out (st/pmap {:n 3 :ahead 12} (counted running slow) from)]
       (a/onto-chan! from (range 8))
-      (is (= (range 8) (<!! (a/into [] to))))
-      (is (= [8 [0 3]] [(a/<?? n) @running])))))
+      (is (= (range 8) (<!! (a/into [] out))))
+      (is (= [0 3] @running)))))
 
-(deftest a-window-may-leave-its-output-open
+(deftest calls-may-drop-the-order
   (sim/check o
-    (let [from (chan), to (chan 5)]
-      (a/onto-chan! from [1 2])
-      (is (= 2 (a/<?? (window/wmap {:n 2 :close? false} slow from to))))
-      (sim/settle)
-      (is (true? (a/offer! to :more))))))
-
-(deftest a-window-may-drop-the-order
-  (sim/check o
-    (let [from (chan), to (chan), n (window/wmap {:n 3 :ordered? false} slow from to)]
+    (let [from (chan), out (st/pmap {:n 3 :ordered? false} slow from)]
       (a/onto-chan! from (range 8))
-      (let [got (<!! (a/into [] to))]
+      (let [got (<!! (a/into [] out))]
         (is (= (range 8) (sort got)))
-        (is (not= (range 8) got)))
-      (is (= 8 (a/<?? n))))))
+        (is (not= (range 8) got))))))
 
-(deftest a-window-between-channels-fails-as-its-call
+(deftest calls-end-when-one-fails
   (sim/check o
-    (let [from (chan 10), to (chan), running (atom [0 0])
+    (let [from (chan 10), running (atom [0 0])
           f (fn [x] (case (long x) 0 (<!! (chan)) 2 (throw (ex-info "two" {})) (slow x)))
-          n (window/wmap 2 (counted running f) from to)]
+          out (st/pmap {:n 2 :ordered? false} (counted running f) from)]
       (a/onto-chan! from [0 1 2 3 4])
-      (is (= "two" (ex-message (thrown (a/<?? (a/into [] to))))))
-      (is (= "two" (ex-message (thrown (a/<?? n)))))
+      (is (= "two" (ex-message (thrown (a/<?? (a/into [] out))))))
       (is (= 0 (first @running))))))
 
-(deftest a-window-whose-output-is-closed-ends
+(deftest calls-end-when-their-output-is-closed
   (sim/check o
-    (let [from (chan 10), to (chan), interrupted (atom 0)
+    (let [from (chan 10), interrupted (atom 0)
           f (fn [x]
               (case (long x)
                 0 x
                 1 (slow x)
                 (try (<!! (chan)) (catch InterruptedException e (swap! interrupted inc) (throw e)))))
-          n (window/wmap {:n 2 :ordered? false} f from to)]
+          out (st/pmap {:n 2 :ordered? false} f from)]
       (dotimes [i 6] (>!! from i))
-      (is (= 0 (<!! to)))
-      (close! to)
-      (is (= 1 (a/<?? n)))
+      (is (= 0 (<!! out)))
+      (close! out)
+      (virtual/sleep 1000)
       (is (pos? (long @interrupted))))))
