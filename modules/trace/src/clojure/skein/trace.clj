@@ -1,16 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace
-  "Tracing without changes to the program: calls, forms, exceptions, verbosity.
+  "Tracing without changes to the program: calls, forms, exceptions.
 
-  * calls: `trace-vars` `trace-ns` `deftrace` `with-traced`; to end tracing `untrace-vars`
+  * calls: `trace-vars` `trace-ns` `with-traced`; to end tracing `untrace-vars`
     `untrace-ns` `untrace-all`; `traced` `traceable`
   * forms: `trace-forms` names the form that failed; `p` shows a form's value
   * exceptions, those of go blocks too: `pst` `exceptions` `async-trace`
   * output: `add-sink!` `set-format!` `with-limits`; as data `records` `tree`
-  * verbosity: `*verbose*` `with-verbose` `printfv` `printlnv` `condv` `ifv`
 
-  It has the functions of org.clojure/tools.trace under the same names, see doc/trace.md. After
-  (set-format! :tools.trace) it prints in the same format. doc/trace.md is the guide.
+  doc/trace.md is the guide. `skein.tools-trace` has the names of org.clojure/tools.trace.
 
       (defn half [n] (/ n 2))
       (with-traced {:sink :ring} [half] (half 8))
@@ -25,9 +23,9 @@
    [skein.trace.exceptions :as exceptions]
    [skein.trace.form :as form]
    [skein.trace.records :as records]
+   [skein.trace.say :as say]
    [skein.trace.sink :as sink]
-   [skein.trace.vars :as vars]
-   [skein.trace.verbose :as verbose])
+   [skein.trace.vars :as vars])
   (:import
    (java.util.regex Pattern)
    (skein.rt.block Failures)))
@@ -118,19 +116,6 @@
 
 ;;;; Values
 
-(defn trace
-  "Sends `value` to the sinks, under the name `tag` if there is one.
-  Returns `value`.
-
-      (trace :sum (+ 1 2))
-      ;=> 3"
-  ([value] (trace nil value))
-  ([tag value]
-   (event/quietly
-     (fn tell-value []
-       (event/emit! (sink/standard-sinks) (call/told :value {:name tag, :value (call/text value)}))))
-   value))
-
 (defmacro ^{:style/indent 0} p
   "Sends the file, line and text of the form and its value to the sinks. Returns the value.
   #skein/p before a form does the same.
@@ -138,9 +123,9 @@
       (p (+ 1 2))
       ;=> 3"
   [form]
-  `(verbose/fired! '~(verbose/site-of (if (meta form) form &form)) ~(error/preview form) ~form))
+  `(say/fired! '~(say/site-of (if (meta form) form &form)) ~(error/preview form) ~form))
 
-(defn read-p
+(defn ^:no-doc read-p
   "Returns the form that #skein/p puts in place of the form after it."
   [form]
   (with-meta (list `p form) (meta form)))
@@ -184,14 +169,14 @@
 (defn- vars-of [n names]
   (mapv (fn var-of [x] (vars/resolve-var n x)) (check/collection "names" names)))
 
-(defn trace-vars*
+(defn ^:no-doc trace-vars*
   "Like `trace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [options n names]
   (let [vs (vars-of n names)]
     (trace-all! vs :always options)
     vs))
 
-(defn untrace-vars*
+(defn ^:no-doc untrace-vars*
   "Like `untrace-vars`, for vars, or for symbols as seen from the namespace `n`."
   [n names]
   (untrace-each! (event/unobserved (fn resolve-all [] (vars-of n names))) :always))
@@ -231,11 +216,6 @@
 (defn- as-var [x]
   (vars/resolve-var *ns* x))
 
-(defn traced?
-  "Returns whether a var, or the var of a symbol in `*ns*`, is traced."
-  [v]
-  (contains? (set (traced)) (as-var v)))
-
 (defn traceable
   "Returns what a var, or the var of a symbol in `*ns*`, holds: :fn, :prim-fn, :multimethod or
   :protocol-fn; or `[:no reason]` if it can't be traced. Throws :skein/not-traceable if there is no such var.
@@ -245,11 +225,6 @@
   [v]
   (vars/traceable (as-var v)))
 
-(defn traceable?
-  "Returns whether a var, or the var of a symbol in `*ns*`, can be traced."
-  [v]
-  (keyword? (traceable v)))
-
 (defn- own-namespace? [n]
   (re-matches #"clojure\.core|skein\.(trace|impl)(\..*)?(?<!-test)" (str (ns-name n))))
 
@@ -258,7 +233,7 @@
   (let [names [(fn names? [x] (or (set? x) (instance? Pattern x))) "a pattern or a set of symbols"]]
     {:match names, :except names}))
 
-(defn trace-ns*
+(defn ^:no-doc trace-ns*
   "Traces all traceable vars of the namespace `n`, a namespace or its name; see `trace-ns`."
   [options n]
   (let [{:keys [match except] :as options} (check/options "trace-ns" options (merge sink/options name-options))
@@ -274,7 +249,7 @@
       (trace-all! vs :always (dissoc options :match :except))
       (vec vs))))
 
-(defn untrace-ns*
+(defn ^:no-doc untrace-ns*
   "Ends the tracing of all vars of the namespace `n`, a namespace or its name."
   [n]
   (untrace-each! (vals (ns-interns (vars/find-namespace n))) :always))
@@ -284,7 +259,7 @@
   [n]
   (if (symbol? n) `(trace-ns-of '~n '~(ns-name *ns*)) n))
 
-(defn trace-ns-of
+(defn ^:no-doc trace-ns-of
   "Returns the namespace that `sym` means in the namespace `here`: its name, an alias, or a var that holds one."
   [sym here]
   (or (find-ns sym)
@@ -310,14 +285,6 @@
   [n]
   `(untrace-ns* ~(ns-form n)))
 
-(defmacro deftrace
-  "Like `defn`, and traces the function. The format :tools.trace prints its name without the namespace."
-  {:style/indent :defn}
-  [fn-name & fn-tail]
-  (when-not (simple-symbol? fn-name) (vars/refuse! fn-name "deftrace takes the name of a function, a symbol"))
-  `(do (defn ~(vary-meta fn-name assoc ::deftrace true) ~@fn-tail)
-       (first (trace-vars* nil '~(ns-name *ns*) ['~fn-name]))))
-
 (defn ^:no-doc with-traced*
   "Calls `f`. Until it ends, traces the vars `names`, seen from the namespace `n`. Only calls by
   `f`, and by blocks and threads with its bindings, are traced."
@@ -339,29 +306,6 @@
     (when-not (vector? names)
       (vars/refuse! names "with-traced takes a vector of vars"))
     `(with-traced* '~(ns-name *ns*) ~options [~@(map name-form names)] (fn ~'traced-body [] ~@body))))
-
-(defmacro ^{:style/indent 1} dotrace
-  "Evaluates the body, and traces the vars `names` for calls made in it. Like tools.trace's. Differs: the
-  vars need not be dynamic."
-  [names & body]
-  `(with-traced [~@names] ~@body))
-
-(defn trace-var*
-  "Traces one var, given as a var or as a symbol with `n`, its namespace. Like tools.trace's."
-  ([v] (trace-vars* nil (ns-name *ns*) [v]) nil)
-  ([n sym] (trace-vars* nil (ns-name n) [sym]) nil))
-
-(defn untrace-var*
-  "Ends `trace-var*`. Like tools.trace's."
-  ([v] (untrace-vars* (ns-name *ns*) [v]))
-  ([n sym] (untrace-vars* (ns-name n) [sym])))
-
-(defn trace-fn-call
-  "Calls `f` with `args`, and sends the call to the sinks under the name `fn-name`. Like tools.trace's. Throws
-  :skein/not-a-function and :skein/bad-collection."
-  [fn-name f args]
-  (check/collection "args of trace-fn-call" args)
-  (vars/call-as fn-name (check/function "f of trace-fn-call" f) args))
 
 ;;;; Forms
 
@@ -439,74 +383,3 @@
   ([] (pst nil 12))
   ([x] (if (integer? x) (pst nil x) (pst x 12)))
   ([error depth] (exceptions/print-to *err* error depth)))
-
-;;;; Verbosity
-
-(defonce
-  ^{:dynamic true
-    :doc "Which of `printfv`, `printlnv`, `condv` and `ifv` print: false, none; true, all; or a set of the
-  tags that print. Go blocks and Skein's threads have the binding of the code that started them."}
-  *verbose*
-  false)
-
-(defn set-verbose!
-  "Sets the root value of `*verbose*`, for all threads that have no binding of it. Returns `level`."
-  [level]
-  (alter-var-root #'*verbose* (constantly level)))
-
-(defn verbose?
-  "Returns whether code with the tag `tag`, or without a tag, prints."
-  ([] (verbose? nil))
-  ([tag] (verbose/verbose? *verbose* tag)))
-
-(defmacro with-verbose
-  "Evaluates the body with `*verbose*` true.
-  If a vector of tags comes first, only these print.
-
-      (with-verbose [:db] [(verbose? :db) (verbose? :net) (verbose?)])
-      ;=> [true false false]"
-  {:style/indent 0}
-  [& body]
-  (if (and (vector? (first body)) (next body))
-    `(binding [*verbose* (set ~(first body))] ~@(rest body))
-    `(binding [*verbose* true] ~@body)))
-
-(defmacro ^{:style/indent 0} printfv
-  "If verbose, prints a line, formatted as by `format`, with file and line of the call. A keyword
-  before the format is its tag. Evaluates the arguments only if verbose. Returns nil."
-  [& args]
-  (let [[tag args] (if (keyword? (first args)) [(first args) (rest args)] [nil args])]
-    `(when (verbose? ~tag)
-       (verbose/say! '~(verbose/site-of &form) (format ~@args)))))
-
-(defmacro ^{:style/indent 0} printlnv
-  "If verbose, prints the arguments as `println` does, with file and line of the call. Returns nil."
-  [& args]
-  `(when (verbose?)
-     (verbose/say! '~(verbose/site-of &form) (apply str (interpose " " [~@args])))))
-
-(defmacro ^{:style/indent 0} condv
-  "Like `cond`, but if verbose, prints which clause was chosen, or that none was.
-
-      (condv (neg? 1) :negative, :else :positive)
-      ;=> :positive
-
-  If verbose, prints the value too, unless the clause contains recur or condv. A clause whose value is not
-  printed is in tail position. Throws :skein/bad-condv when it is compiled."
-  [& clauses]
-  (verbose/check-clauses! &form clauses)
-  (let [site (list 'quote (verbose/site-of &form))]
-    (reduce (fn clause [else [test form]]
-              (let [text (str "condv " (error/preview test) " fired")]
-                `(if ~test ~(verbose/clause-form &env site `(verbose?) text form) ~else)))
-            `(when (verbose?) (verbose/say! ~site "condv: no clause fired"))
-            (reverse (partition 2 clauses)))))
-
-(defmacro ^{:style/indent 1} ifv
-  "Like `if`, but if verbose, prints whether the test was true; see `condv`."
-  ([test then] `(ifv ~test ~then nil))
-  ([test then else]
-   (let [site (list 'quote (verbose/site-of &form))
-         branch (fn branch [outcome form]
-                  (verbose/clause-form &env site `(verbose?) (str "ifv " (error/preview test) " " outcome) form))]
-     `(if ~test ~(branch "true" then) ~(branch "false" else)))))

@@ -13,7 +13,7 @@
 
 (def ^:private sizes {:full {:budget-ms 1000}, :quick {:budget-ms 60}, :tiny {:budget-ms 0}})
 
-(measure/when-on "skein" (require '[skein.trace :as t]))
+(measure/when-on "skein" (require '[skein.tools-trace :as t] '[skein.trace.verbose :as verbose]))
 (measure/when-on "tools.trace-0.8.0" (require '[clojure.tools.trace :as t]))
 
 (defn- foo [n]
@@ -47,15 +47,15 @@
      :example (str/join "\n" (map #(str/replace % #"^.*?(?=#\d|TRACE)" "") lines))}))
 
 (measure/when-on "skein"
-  (defn- grade [n] (t/condv (> n 40) :high, (> n 20) :middle, :else :low))
-  (defn- speak [n] (t/printfv "n is %d" n))
+  (defn- grade [n] (verbose/condv (> n 40) :high, (> n 20) :middle, :else :low))
+  (defn- speak [n] (verbose/printfv "n is %d" n))
 
   (defn- only-here []
     (measure/note! {:row "which clause of a cond fired"}
-                   (fn [] {:text (str/trim (re-find #"condv .*" (with-out-str (t/with-verbose (grade 24)))))}))
+                   (fn [] {:text (str/trim (re-find #"condv .*" (with-out-str (verbose/with-verbose (grade 24)))))}))
     (measure/note! {:row "verbose printing, one extent"}
                    (fn [] {:text (str (pr-str (with-out-str (speak 1))) " outside, "
-                                      (count (str/split-lines (with-out-str (t/with-verbose (speak 2) (speak 3)))))
+                                      (count (str/split-lines (with-out-str (verbose/with-verbose (speak 2) (speak 3)))))
                                       " lines inside")}))
     (let [plain (fn factorial [n] (if (< (long n) 2) 1 (* (long n) (long (factorial (dec (long n)))))))]
       (measure/measure! {:row "a call", :column "untraced", :per 6, :expected 720} #(plain 6)))))

@@ -18,12 +18,13 @@
 ;; The rows share the ring, so each looks at the records of its own function.
 (def ^:private rows
   '[[:traced-var
-     (do (defn of [sym] (filter (comp #{sym} :name) (trace/records)))
+     (do (defn traced? [v] (contains? (set (trace/traced)) v))
+         (defn of [sym] (filter (comp #{sym} :name) (trace/records)))
          (defn half [n] (/ n 2))
          (trace/trace-vars {:sink :ring} half))
      (fn [_]
        (half 8)
-       [(:value (last (of 'user/half))) (trace/traced? #'half) (do (trace/untrace-vars half) (trace/traced? #'half)) (half 8)])
+       [(:value (last (of 'user/half))) (traced? #'half) (do (trace/untrace-vars half) (traced? #'half)) (half 8)])
      ["4" true false 4]]
     [:running-call
      (let [go-on (promise)]
@@ -48,8 +49,10 @@
      (fn [id] (trace/with-traced {:sink :ring} [two] (two)) (< id (:id (last (of 'user/two)))))
      true]
     [:sink (trace/add-sink! :mine (fn [_])) (fn [_] [(trace/remove-sink! :mine) (trace/remove-sink! :mine)]) [true false]]
-    [:format (trace/set-format! :tools.trace) (fn [_] (let [s (with-out-str (trace/trace 1))] (trace/set-format! :skein) s)) "TRACE: 1\n"]
-    [:verbosity (trace/set-verbose! true) (fn [_] (let [v (trace/verbose?)] (trace/set-verbose! false) v)) true]
+    [:format
+     (do (defn four [] 4) (trace/set-format! :tools.trace))
+     (fn [_] (let [s (with-out-str (trace/with-traced [four] (four)))] (trace/set-format! :skein) (boolean (re-find #"TRACE t\d+: => 4\n" s))))
+     true]
     [:dropped
      (do (defn three [] 3)
          (trace/with-limits {:calls 1} (trace/with-traced {:sink :ring} [three] (three) (three)))

@@ -6,7 +6,7 @@
    [clojure.test :refer [are deftest is testing]]
    [skein.async :as a]
    [skein.deadline :refer [await-port within-deadline]]
-   [skein.trace :as trace :refer [condv ifv printfv printlnv verbose? with-verbose]])
+   [skein.trace.verbose :as verbose :refer [*verbose* condv ifv printfv printlnv verbose? with-verbose]])
   (:import
    (clojure.lang Compiler$CompilerException ExceptionInfo)
    (java.io StringReader)))
@@ -23,7 +23,7 @@
   "Loads code as the file demo/orders.clj, so that its lines are known."
   [& code]
   (binding [*ns* *ns*]
-    (clojure.lang.Compiler/load (StringReader. (str "(ns skein.trace.verbose-test.demo (:require [skein.trace :as t]))\n"
+    (clojure.lang.Compiler/load (StringReader. (str "(ns skein.trace.verbose-test.demo (:require [skein.trace.verbose :as t]))\n"
                                                     (str/join "\n" code)))
                                 "demo/orders.clj" "orders.clj")))
 
@@ -65,7 +65,7 @@
   (is (= [:negative nil] (map none [-1 1])))
   (is (nil? (condv)))
   (is (= 1 (condv nil 0 :else 1)))
-  (is (= 3 (trace/condv false 1, nil 2, 1 3, true 4, :else 5)) "through an alias")
+  (is (= 3 (verbose/condv false 1, nil 2, 1 3, true 4, :else 5)) "through an alias")
   (is (= 0 (count-down 1000000)) "clauses are in tail position")
   (is (= [:even :odd :none] (map nested [2 1 0])))
   (is (= ["even" :no] [(ifv (even? 2) "even" :no) (ifv false 1 :no)]))
@@ -94,7 +94,7 @@
     (is (= [] (said (fn [] (try (condv true (throw (ex-info "no" {}))) (catch ExceptionInfo _ nil))))))))
 
 (deftest odd-clauses-are-refused-at-compile-time
-  (doseq [form '[(skein.trace/condv 1) (skein.trace/condv 1 2 3)]]
+  (doseq [form '[(skein.trace.verbose/condv 1) (skein.trace.verbose/condv 1 2 3)]]
     (is (= :skein/bad-condv (try (eval form) (catch Compiler$CompilerException e (:skein/error (ex-data (ex-cause e)))))))))
 
 (deftest condv-parks-in-a-block
@@ -110,14 +110,14 @@
   "Returns what a platform thread and a virtual thread see that Skein has not started."
   []
   (let [seen [(promise) (promise)]
-        look (fn look [p] (fn run [] (deliver p trace/*verbose*)))]
+        look (fn look [p] (fn run [] (deliver p *verbose*)))]
     (.start (Thread/ofPlatform) (look (seen 0)))
     (.start (Thread/ofVirtual) (look (seen 1)))
     (within-deadline (mapv deref seen))))
 
 (deftest blocks-and-threads-see-the-level
   (with-verbose
-    (is (true? (await-port (a/go trace/*verbose*))))
+    (is (true? (await-port (a/go *verbose*))))
     (is (= [true true] (await-port (a/go (a/<! (a/timeout 1)) [(verbose?) (a/<! (a/go (a/<! (a/timeout 1)) (verbose?)))]))))
     (is (true? (await-port (a/async (a/<! (a/timeout 1)) (verbose?)))))
     (is (true? (await-port (a/thread (verbose?)))))
@@ -130,6 +130,13 @@
   (testing "threads of others see the root"
     (is (= [false false] (with-verbose (levels-in-bare-threads))))
     (try
-      (is (= :all (trace/set-verbose! :all)))
+      (is (= :all (verbose/set-verbose! :all)))
       (is (= [:all :all] (levels-in-bare-threads)))
-      (finally (trace/set-verbose! false)))))
+      (finally (verbose/set-verbose! false)))))
+
+(deftest the-level-outlives-a-reload
+  (try
+    (verbose/set-verbose! true)
+    (require 'skein.trace.verbose :reload)
+    (is (verbose?))
+    (finally (verbose/set-verbose! false))))
