@@ -56,7 +56,7 @@
 (defn traced?
   "Returns whether a var, or the var of a symbol in `*ns*`, is traced."
   [v]
-  (contains? (set (trace/traced)) (vars/resolve-var *ns* v)))
+  (contains? (set (vars/traced)) (vars/resolve-var *ns* v)))
 
 (defn traceable?
   "Returns whether a var, or the var of a symbol in `*ns*`, can be traced."

@@ -13,9 +13,9 @@
 (set! *warn-on-reflection* true)
 
 (use-fixtures :each (fn clean [run]
-                      (trace/set-format! :tools.trace)
+                      (trace/add-sink! {:format :tools.trace} :out :out)
                       (try (run)
-                           (finally (trace/untrace-all) (trace/set-format! :skein)))))
+                           (finally (trace/untrace-all) (trace/add-sink! :out)))))
 
 (declare ev?)
 (defn od? [n] (if (zero? n) false (ev? (dec n))))

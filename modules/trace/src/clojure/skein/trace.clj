@@ -3,17 +3,41 @@
   "Tracing without changes to the program: calls, forms, exceptions.
 
   * calls: `trace-vars` `trace-ns` `with-traced`; to end tracing `untrace-vars`
-    `untrace-ns` `untrace-all`; `traced` `traceable`
+    `untrace-ns` `untrace-all`; `status` `traceable`
   * forms: `trace-forms` names the form that failed; `p` shows a form's value
   * exceptions, those of go blocks too: `pst` `exceptions` `async-trace`
-  * output: `add-sink!` `set-format!` `with-limits`; as data `records` `tree`
+  * output: `add-sink!` `with-limits`; as data `events` `records`
 
   doc/trace.md is the guide. `skein.tools-trace` has the names of org.clojure/tools.trace.
 
       (defn half [n] (/ n 2))
       (with-traced {:sink :ring} [half] (half 8))
       (select-keys (last (records)) [:args :value])
-      ;=> {:args [\"8\"], :value \"4\"}"
+      ;=> {:args [\"8\"], :value \"4\"}
+
+  A sink gets events. An event is a map with these keys; one that has no meaning for an event is nil.
+
+  - :phase       what has happened:
+    - :call :return :throw
+    - :limit: a limit is reached, and further calls are not shown
+    - :async-return :async-throw: the block of a returned port has ended
+    - :form: a form of `trace-forms` has failed
+    - :value: the program has called `trace` of skein.tools-trace
+    - :verbose: the program has used `p`, or a macro of skein.trace.verbose
+    - :note: not all calls of a traced function can be seen
+  - :id          the number of the call, from 1
+  - :parent      the number of the call around it
+  - :group       the number of the outermost call around it in the same thread or block
+  - :depth       how many calls are around it
+  - :name        the function's symbol, with namespace
+  - :file :line  where the function is defined
+  - :args        the arguments, a vector of texts
+  - :value       the value, a text
+  - :error       the exception
+  - :thread      the name of the thread
+  - :block       the number of the go block
+  - :t           milliseconds since 1970
+  - :elapsed-ns  nanoseconds since the call"
   (:require
    [skein.impl.check :as check]
    [skein.impl.error :as error]
@@ -38,30 +62,29 @@
 ;;;; Output
 
 (defn add-sink!
-  "Adds a default sink under the key `k`. A default sink gets an event unless the option :sink names another. Returns `k`.
+  "Adds a default sink under the key `k`, or replaces the one that is there. A default sink gets an event unless
+  the option :sink names another. Returns `k`.
 
-  - x   :out, :err, :ring, :tap, {:file path}, a function of an event, or a vector of these
+  - options   a map, may be left out: :format and :group?, see `trace-vars`
+  - x         :out, :err, :ring, :tap, {:file path}, a function of an event, or a vector of these
 
-  At first the only one is :out, which prints a line for each event. For events see
-  `skein.trace.event`. Throws :skein/bad-sink."
+  At first the only one is :out, which prints a line for each event. A function is called on the thread of the
+  event, and its exceptions are counted. Throws :skein/bad-sink and :skein/bad-option."
   ([k] (add-sink! k k))
-  ([k x] (sink/add! k x)))
+  ([k x] (add-sink! nil k x))
+  ([options k x] (sink/add! options k x)))
 
 (defn remove-sink!
   "Removes the default sink with the key `k`. Returns whether there was one."
   [k]
   (sink/remove! k))
 
-(defn sinks
-  "Returns the keys of the default sinks."
+(defn status
+  "Returns what is traced, where it goes, and what was left out:
+  {:traced vars, :sinks keys, :dropped n, :sink-failures n}. :sinks has the keys of the default sinks. :dropped
+  says how many calls were not shown because of a limit, and :sink-failures how many times a sink has thrown."
   []
-  (sink/standard-keys))
-
-(defn set-format!
-  "Sets the default text format, :skein or :tools.trace. Returns it. Throws :skein/bad-format."
-  [format]
-  (sink/check-format! format)
-  (reset! sink/standard-format format))
+  {:traced (vars/traced), :sinks (sink/standard-keys), :dropped (.get call/n-dropped), :sink-failures (.get event/sink-failures)})
 
 (defmacro with-limits
   "Evaluates the body with limits on what is traced in it and in blocks that it starts.
@@ -71,15 +94,10 @@
   - :rate     `[n ms]`: at most n calls are shown in ms milliseconds
   - :length :level :chars   limits of a value: elements, nesting, characters; default 20, 5, 400
 
-  Calls beyond a limit run, but are not shown; `dropped` counts them. Throws :skein/bad-option and :skein/bad-number."
+  Calls beyond a limit run, but are not shown; `status` counts them. Throws :skein/bad-option and :skein/bad-number."
   {:style/indent 1}
   [limits & body]
   `(binding [call/*limits* (call/limits ~limits)] ~@body))
-
-(defn dropped
-  "Returns {:calls n, :sink-failures n}: how many calls were not shown because of a limit, and how many times a sink has thrown."
-  []
-  {:calls (.get call/n-dropped), :sink-failures (.get event/sink-failures)})
 
 (defn events
   "Returns the events that the :ring sink has kept, oldest first."
@@ -95,21 +113,25 @@
   "Returns a map for each call in the :ring sink, in the order in which the calls began:
   {:id :parent :depth :name :file :line :args :thread :block :t}. :outcome is :returned,
   :threw or :running; an ended call has :elapsed-ns, and :value or :error. If the call returned
-  the port of a block, :async is the outcome of that block."
-  []
-  (records/records (events)))
+  the port of a block, :async is the outcome of that block.
 
-(defn tree
-  "Returns the `records` of the outermost calls, each with the calls inside it under :children."
-  []
-  (records/tree (records)))
+  - options   a map, may be left out. :nested? true: the records of the outermost calls, each with those inside it
+              under :children
+
+  Throws :skein/bad-option."
+  ([] (records nil))
+  ([options]
+   (let [{:keys [nested?]} (check/options "records" options {:nested? [boolean? "true or false"]})]
+     (cond-> (records/records (events))
+       nested? records/tree))))
 
 (defn print-tree
-  "Prints the last `n` trees of `tree`, one line for each call. `n` is 20 by default. Returns nil. Throws :skein/bad-number."
+  "Prints the last `n` outermost calls in the :ring sink, with the calls inside them, one line for each call. `n` is 20 by default. Returns nil.
+  Throws :skein/bad-number."
   ([] (print-tree 20))
   ([n]
    (check/whole "n of print-tree" n 0)
-   (let [roots (tree)
+   (let [roots (records {:nested? true})
          n-left (- (count roots) (long n))]
      (when (pos? n-left) (println (str "… " n-left " earlier calls")))
      (run! println (records/lines (take-last n roots))))))
@@ -193,7 +215,7 @@
   Traces functions (also primitive ones), multimethods and protocol functions. They stay traced
   when they are redefined, get another method or are extended. Calls that do not go through the
   var are not seen; an event with the :phase :note says so. Throws :skein/not-traceable,
-  :skein/bad-sink, :skein/bad-format, :skein/bad-option."
+  :skein/bad-sink, :skein/bad-option."
   [& vars]
   (let [[options names] (options-and-names vars)]
     `(trace-vars* ~options '~(ns-name *ns*) [~@(map name-form names)])))
@@ -203,18 +225,10 @@
   [& vars]
   `(untrace-vars* '~(ns-name *ns*) [~@(map name-form vars)]))
 
-(defn traced
-  "Returns the vars that are traced."
-  []
-  (vars/traced))
-
 (defn untrace-all
   "Ends all `trace-vars` and `trace-ns`. Returns nil."
   []
-  (untrace-each! (event/unobserved traced) :always))
-
-(defn- as-var [x]
-  (vars/resolve-var *ns* x))
+  (untrace-each! (event/unobserved vars/traced) :always))
 
 (defn traceable
   "Returns what a var, or the var of a symbol in `*ns*`, holds: :fn, :prim-fn, :multimethod or
@@ -223,7 +237,7 @@
       (traceable #'clojure.core/when)
       ;=> [:no \"it is a macro, whose calls are over when the program runs\"]"
   [v]
-  (vars/traceable (as-var v)))
+  (vars/traceable (vars/resolve-var *ns* v)))
 
 (defn- own-namespace? [n]
   (re-matches #"clojure\.core|skein\.(trace|impl)(\..*)?(?<!-test)" (str (ns-name n))))
@@ -310,7 +324,7 @@
 ;;;; Forms
 
 (def ^:private form-options
-  (assoc (select-keys sink/options [:sink :format]) :args? [any? "true or false"]))
+  {:sink [any? "a sink"], :format [any? "a format"], :args? [any? "true or false"]}) ; the first two may be expressions
 
 (defn ^:no-doc no-options
   "Returns `x`, the value of the first form in the body of `trace-forms`. Throws :skein/bad-option if it is a map of options."

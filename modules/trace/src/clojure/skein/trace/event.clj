@@ -1,32 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.event
-  "The events of traced code, as data, and their way to sinks.
+  "The events of traced code, and their way to sinks. `skein.trace` has the keys of an event.
 
-  An event is a map. A key that has no meaning for an event is nil:
-
-      :phase       :call, :return, :throw
-                   :limit: a limit is reached, and further calls are not shown
-                   :async-return, :async-throw: the block of a returned port has ended
-                   :form: a form of `trace-forms` has failed
-                   :value: the program has called `trace` or a similar function
-                   :verbose: the program has called `printfv` or a similar macro
-                   :note: not all calls of a traced function can be seen
-      :id          the number of the call, from 1
-      :parent      the number of the call around it
-      :group       the number of the outermost call around it in the same thread or block
-      :depth       how many calls are around it
-      :name        the function's symbol, with namespace
-      :file :line  where the function is defined
-      :args        the arguments, a vector of texts
-      :value       the value, a text
-      :error       the exception
-      :thread      the name of the thread
-      :block       the number of the go block
-      :t           milliseconds since 1970
-      :elapsed-ns  nanoseconds since the call
-
-  A sink is a function of an event. It is called on the thread of the event. An exception of a sink
-  is counted, and does not reach the program. Calls that a sink makes are not traced."
+  A sink is called on the thread of the event. An exception of a sink is counted, and does not reach the
+  program. Calls that a sink makes are not traced."
+  {:no-doc true}
   (:require
    [skein.impl.once :refer [defrecord-once]])
   (:import
@@ -117,7 +95,7 @@
   [^Throwable error]
   (when (= 1 (.incrementAndGet sink-failures))
     (.println System/err (str "skein.trace: a sink threw " error ", and has missed an event."
-                              " (skein.trace/dropped) counts such failures."))))
+                              " (skein.trace/status) counts such failures."))))
 
 (defn emit!
   "Gives `event` to each of `sinks`, a seq of functions. Called within `quietly`."

@@ -4,7 +4,7 @@
   and blocks are not mixed.
 
   A group is a call and the calls inside it that the same thread or block makes; see :group in
-  `skein.trace.event`. The outermost call opens the group. When that call ends, all lines of the
+  `skein.trace`. The outermost call opens the group. When that call ends, all lines of the
   group are written together. If a group stays open or grows for too long, the lines so far are
   written, with a mark. Its later lines are written as they come."
   {:no-doc true}

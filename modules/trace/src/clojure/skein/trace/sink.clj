@@ -33,8 +33,6 @@
 (defonce ^:private ^AtomicReferenceArray ring (AtomicReferenceArray. (int ring-size)))
 (defonce ^:private ^AtomicLong n-written (AtomicLong.))
 
-(defonce ^{:doc "An atom with the default text format: :skein or :tools.trace."} standard-format (atom :skein))
-
 ;;;; The ring
 
 (defn- keep-event! [event]
@@ -57,7 +55,7 @@
 ;;;; Text
 
 (defn- line-of [event format]
-  (some-> (text/line event (or format @standard-format) (or (:max-line event) (:chars print/default-limits)))
+  (some-> (text/line event format (or (:max-line event) (:chars print/default-limits)))
           (str "\n")))
 
 (defn- text-sink
@@ -91,7 +89,7 @@
   [writer phase format]
   (and (instance? StringWriter writer)
        (not (contains? #{:value :verbose :form} phase)) ; the program asks for these lines at this place
-       (not= :tools.trace (or format @standard-format))
+       (not= :tools.trace format)
        (not (.containsKey homes writer))))
 
 (defn- writer-sink
@@ -134,7 +132,7 @@
 
 (defn sinks
   "Returns the sinks that `x` names, see above, as a vector of functions. In `options`, :format is the format of text, by
-  default `standard-format` at the time of each event. With :group? true the lines of a tree of calls are written together."
+  default :skein. With :group? true the lines of a tree of calls are written together."
   [x options]
   (cond
     (= :out x) [(writer-sink #'*out* options)]
@@ -146,14 +144,23 @@
     (ifn? x) (if (keyword? x) (unknown-sink! x) [x])
     :else (unknown-sink! x)))
 
-;;;; The default sinks
+;;;; Options and default sinks
+
+(def ^:private text-options
+  "The options for sinks of text; see skein.impl.check/options."
+  {:format [#{:skein :tools.trace} ":skein or :tools.trace"], :group? [boolean? "true or false"]})
+
+(def options
+  "The options for the sinks of traced vars; see skein.impl.check/options."
+  (assoc text-options :sink [any? "a sink"]))
 
 (defonce ^:private standard (atom (array-map :out (sinks :out {:standard? true}))))
 
 (defn add!
-  "Adds the sink `x` under the key `k`, or replaces the one that is there."
-  [k x]
-  (let [added (sinks x {:standard? true})]
+  "Adds the sink `x` under the key `k`, or replaces the one that is there. Returns `k`. Throws :skein/bad-sink and
+  :skein/bad-option."
+  [options k x]
+  (let [added (sinks x (assoc (check/options "add-sink!" options text-options) :standard? true))]
     (swap! standard assoc k added)
     k))
 
@@ -173,25 +180,12 @@
   []
   (mapcat val @standard))
 
-(defn check-format!
-  "Throws :skein/bad-format unless `format` is a text format."
-  [format]
-  (when-not (#{:skein :tools.trace} format)
-    (error/fail! :skein/bad-format
-                 (str "There is no format " (error/preview format) ". The format must be :skein or :tools.trace.")
-                 {:format format})))
-
-(def options
-  "The options for sinks; see skein.impl.check/options."
-  {:sink [any? "a sink"], :format [any? "a format"], :group? [boolean? "true or false"]})
-
 (defn from-options
   "Returns a function that returns the sinks for the options {:sink x :format f :group? g}. If one of
   them is given, these are fixed sinks; otherwise the default sinks at the time of the call. Throws
-  :skein/bad-sink, :skein/bad-format and :skein/bad-option."
+  :skein/bad-sink and :skein/bad-option."
   [given]
   (let [{:keys [sink format group?] :as options} (check/options "tracing" given options)]
-    (when (some? format) (check-format! format))
     (cond
       (or sink format group?) (constantly (sinks (or sink :out) options))
       :else (do (note-home!) standard-sinks))))

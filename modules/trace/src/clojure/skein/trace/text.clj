@@ -147,7 +147,7 @@
 (defn line
   "Returns an event as a line, without its end, or nil if the format does not show it.
 
-  format   :skein or :tools.trace
+  format   :skein or :tools.trace; nil means :skein
   chars    the length of the longest line; a line of `printfv` may be longer"
   [event format chars]
   (cond

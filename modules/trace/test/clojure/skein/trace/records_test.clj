@@ -40,7 +40,7 @@
   (both 1)
   (await-port (later 2))
   (let [shape (fn shape [{:keys [name children]}] (into [(symbol (clojure.core/name name))] (map shape) children))]
-    (is (= '[[both [fails] [factorial]] [later [factorial [factorial]]]] (map shape (trace/tree)))))
+    (is (= '[[both [fails] [factorial]] [later [factorial [factorial]]]] (map shape (trace/records {:nested? true})))))
   (is (= [false false false false true true] (map (comp some? :block) (trace/records)))
       "calls in a block have its number"))
 
@@ -76,4 +76,4 @@
       (is (= (sort (map :id events)) (map :id events)))
       (is (= [(str (dec n))] (:args (last (filter (comp #{:call} :phase) events)))))))
   (trace/clear!)
-  (is (= [[] [] []] [(trace/events) (trace/records) (trace/tree)])))
+  (is (= [[] [] []] [(trace/events) (trace/records) (trace/records {:nested? true})])))

@@ -18,7 +18,7 @@
 ;; The rows share the ring, so each looks at the records of its own function.
 (def ^:private rows
   '[[:traced-var
-     (do (defn traced? [v] (contains? (set (trace/traced)) v))
+     (do (defn traced? [v] (contains? (set (:traced (trace/status))) v))
          (defn of [sym] (filter (comp #{sym} :name) (trace/records)))
          (defn half [n] (/ n 2))
          (trace/trace-vars {:sink :ring} half))
@@ -50,14 +50,14 @@
      true]
     [:sink (trace/add-sink! :mine (fn [_])) (fn [_] [(trace/remove-sink! :mine) (trace/remove-sink! :mine)]) [true false]]
     [:format
-     (do (defn four [] 4) (trace/set-format! :tools.trace))
-     (fn [_] (let [s (with-out-str (trace/with-traced [four] (four)))] (trace/set-format! :skein) (boolean (re-find #"TRACE t\d+: => 4\n" s))))
+     (do (defn four [] 4) (trace/add-sink! {:format :tools.trace} :out :out))
+     (fn [_] (let [s (with-out-str (trace/with-traced [four] (four)))] (trace/add-sink! :out) (boolean (re-find #"TRACE t\d+: => 4\n" s))))
      true]
     [:dropped
      (do (defn three [] 3)
          (trace/with-limits {:calls 1} (trace/with-traced {:sink :ring} [three] (three) (three)))
-         (:calls (trace/dropped)))
-     (fn [n] [(pos? n) (= n (:calls (trace/dropped)))])
+         (:dropped (trace/status)))
+     (fn [n] [(pos? n) (= n (:dropped (trace/status)))])
      [true true]]
     [:spawn-traces
      (trace/set-spawn-traces! true)

@@ -112,15 +112,21 @@
 
 (deftest standard-sinks-come-and-go
   (let [seen (atom [])
-        before (trace/sinks)]
+        before (:sinks (trace/status))]
     (is (= ::mine (trace/add-sink! ::mine (fn keep [e] (swap! seen conj (:value e))))))
-    (is (= (conj before ::mine) (trace/sinks)))
+    (is (= (conj before ::mine) (:sinks (trace/status))))
     (try
       (lines-of (fn [] (trace/p 1)))
       (finally (is (true? (trace/remove-sink! ::mine)))))
     (is (false? (trace/remove-sink! ::mine)))
     (lines-of (fn [] (trace/p 2)))
     (is (= ["1 => 1"] @seen))))
+
+(deftest a-standard-sink-has-a-format
+  (try
+    (is (= :out (trace/add-sink! {:format :tools.trace} :out :out)))
+    (is (re-find #"^TRACE t\d+: => 2$" (second (lines-of (fn [] (trace/with-traced [leaf] (leaf 1)))))))
+    (finally (trace/add-sink! :out))))
 
 (deftest out-is-the-thread's-writer-or-the-one-at-start
   (let [first-out (StringWriter.), own (StringWriter.)]
@@ -172,11 +178,11 @@
 
 (deftest a-failing-sink-does-not-affect-the-program
   (let [seen (atom 0)
-        before (long (:sink-failures (trace/dropped)))]
+        before (long (:sink-failures (trace/status)))]
     (trace/trace-vars {:sink [(fn broken [_] (throw (Error. "broken"))) (fn keep [_] (swap! seen inc))]} leaf)
     (is (= 2 (leaf 1)))
     (is (= 2 @seen))
-    (is (= 2 (- (long (:sink-failures (trace/dropped))) before))))
+    (is (= 2 (- (long (:sink-failures (trace/status))) before))))
   (testing "the first exception is reported, here of a full disk"
     (let [told (fresh-jvm/output [] ["-e" (pr-str '(do (require '[skein.trace :as trace])
                                                        (defn leaf [x] x)
@@ -184,7 +190,7 @@
                                                        (print (leaf 1) (leaf 2))
                                                        (flush)))])]
       (if (.exists (File. "/dev/full"))
-        (is (re-matches #"skein.trace: a sink threw java.io.IOException: .*\(skein.trace/dropped\) counts such failures.\s+1 2" told))
+        (is (re-matches #"skein.trace: a sink threw java.io.IOException: .*\(skein.trace/status\) counts such failures.\s+1 2" told))
         (skip! "there is no /dev/full")))))
 
 (deftest a-sink-may-call-what-is-traced
@@ -199,13 +205,15 @@
 (deftest unknown-sinks-formats-and-options-are-refused
   (doseq [x [:nowhere "file.txt" 5 [:out :nowhere] {:file "no/such/folder/trace.txt"} {:file "."}]]
     (is (= :skein/bad-sink (error-of (fn [] (trace/add-sink! ::bad x))))))
-  (is (= :skein/bad-format (error-of (fn [] (trace/set-format! :fancy)))))
+  (is (= :skein/bad-option (error-of (fn [] (trace/add-sink! {:format :fancy} ::bad :out)))))
+  (is (= :skein/bad-option (error-of (fn [] (trace/add-sink! {:sink :out} ::bad :out)))))
+  (is (= :skein/bad-option (error-of (fn [] (trace/records {:nested true})))))
   (is (= :skein/bad-sink (error-of (fn [] (trace/trace-vars {:sink :nowhere} leaf)))))
-  (is (= :skein/bad-format (error-of (fn [] (trace/trace-vars {:format :fancy} leaf)))))
+  (is (= :skein/bad-option (error-of (fn [] (trace/trace-vars {:format :fancy} leaf)))))
   (is (= :skein/bad-option (error-of (fn [] (trace/trace-vars {:snk :ring} leaf)))))
   (is (= :skein/bad-option (error-of (fn [] (trace/trace-ns {:math #"x"} skein.trace.sink-test)))))
   (is (= :skein/bad-option (error-of (fn [] (trace/with-traced {:snk :ring} [leaf] 1)))))
-  (is (not (contains? (set (trace/traced)) #'leaf))))
+  (is (not (contains? (set (:traced (trace/status))) #'leaf))))
 
 (deftest bad-limits-are-refused
   (is (= :skein/bad-option (error-of (fn [] (trace/with-limits {:dpeth 3} 1)))))

@@ -19,7 +19,7 @@
 (defn- keep! [event] (swap! events conj event))
 
 (defn- calls [] (filterv (comp #{:call} :phase) @events))
-(defn- traced? [v] (contains? (set (trace/traced)) v))
+(defn- traced? [v] (contains? (set (:traced (trace/status))) v))
 (defn- phases [] (mapv :phase @events))
 
 (use-fixtures :each (fn clean [run]
@@ -116,7 +116,7 @@
     (trace/trace-vars {:sink keep!} even-one?)
     (trace/untrace-all)
     (is (every? true? (map identical? before [even-one? area extent spread])))
-    (is (= [] (trace/traced)))))
+    (is (= [] (:traced (trace/status))))))
 
 (deftest any-value-may-be-in-a-var
   (doseq [[hostile text] [[(range) "(0 …)"] [(iterate inc 0) "(0 …)"]
@@ -250,13 +250,13 @@
                                                  (trace/trace-vars {:sink (fn [e] (when (= :call (:phase e)) (swap! calls inc)))} f)
                                                  (require 'skein.trace :reload-all)
                                                  (f 1)
-                                                 (println (if (= [#'f] (trace/traced)) :traced :lost) @calls)
+                                                 (println (if (= [#'f] (:traced (trace/status))) :traced :lost) @calls)
                                                  (defn f [x] [x])
                                                  (f 1)
-                                                 (println (if (= [#'f] (trace/traced)) :traced :lost) @calls)
+                                                 (println (if (= [#'f] (:traced (trace/status))) :traced :lost) @calls)
                                                  (trace/untrace-vars f)
                                                  (f 1)
-                                                 (prn (when (or (seq (trace/traced)) (not= 2 @calls)) [(trace/traced) @calls]))
+                                                 (prn (when (or (seq (:traced (trace/status))) (not= 2 @calls)) [(trace/status) @calls]))
                                                  (shutdown-agents)))])))))
 
 ;;;; Events of calls
@@ -393,10 +393,10 @@
     (is (= [:call :call :call :limit :return :return :return] (phases))))
   (testing "number"
     (reset! events [])
-    (let [before (long (:calls (trace/dropped)))]
+    (let [before (long (:dropped (trace/status)))]
       (trace/with-limits {:calls 2} (dotimes [i 5] (give i)))
       (is (= [:call :return :call :return :limit] (phases)))
-      (is (= 3 (- (long (:calls (trace/dropped))) before)))))
+      (is (= 3 (- (long (:dropped (trace/status))) before)))))
   (testing "rate"
     (reset! events [])
     (trace/with-limits {:rate [3 3600000]} (dotimes [i 9] (give i)))
@@ -419,7 +419,7 @@
     (even-one? 3)
     (is (= ["3" "1"] (map (comp first :args) (calls))))
     (trace/untrace-ns skein.trace.vars-test)
-    (is (= [] (trace/traced))))
+    (is (= [] (:traced (trace/status)))))
   (is (thrown-with-msg? ExceptionInfo #"the tracer itself" (trace/trace-ns clojure.core))))
 
 ;;;; Many threads, many blocks
@@ -435,7 +435,7 @@
         blocks (mapv (fn [i] (a/go (.await go!) (branch i))) (range 200))]
     (.countDown go!)
     (within-deadline (run! a/<!! threads) (run! a/<!! blocks))
-    (let [roots (trace/tree)]
+    (let [roots (trace/records {:nested? true})]
       (is (= 520 (count roots)))
       (is (every? (fn [{:keys [name args value children]}]
                     (let [x (parse-long (first args))]
