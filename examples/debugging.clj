@@ -8,6 +8,7 @@
   tools.trace and macros of its own."
   (:require
    [skein.async :refer [<! <!! go timeout]]
+   [skein.errors :as errors]
    [skein.trace :as trace :refer [trace-forms with-traced]]
    [skein.trace.verbose :refer [condv printfv with-verbose]]))
 
@@ -45,16 +46,16 @@
 (Thread/setDefaultUncaughtExceptionHandler (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ _])))
 (step "What became of the block?" #(<!! (handle "x1")))
 (binding [*err* *out*]
-  (trace/pst)
-  (trace/pst (:error (first (take-last 2 (trace/exceptions))))))
+  (errors/pst)
+  (errors/pst (:error (first (take-last 2 (errors/exceptions))))))
 
 ;;;; Output
 ;; Which form fails?
-;; 14:03:22.118 main       debugging.clj:19:24 (first n) failed: IllegalArgumentException Don't know how to create ISeq from: java.lang.Long   args [24]   in (- (first n) 20)
+;; 14:03:22.118 main       debugging.clj:20:24 (first n) failed: IllegalArgumentException Don't know how to create ISeq from: java.lang.Long   args [24]   in (- (first n) 20)
 ;; threw IllegalArgumentException
 ;;
 ;; And with nil?
-;; 14:03:22.118 main       debugging.clj:18:12 (> n 40) failed: NullPointerException Cannot invoke "Object.getClass()" because "x" is null   args [nil 40]   in (condv (> n 40) (+ n 20) (> n 20) (- (first n) 20) :else 0)
+;; 14:03:22.118 main       debugging.clj:19:12 (> n 40) failed: NullPointerException Cannot invoke "Object.getClass()" because "x" is null   args [nil 40]   in (condv (> n 40) (+ n 20) (> n 20) (- (first n) 20) :else 0)
 ;; threw NullPointerException
 ;;
 ;; Who calls whom?
@@ -84,8 +85,8 @@
 ;; │ │ │ │ │ │ │ (examples.debugging/iseven? 0) => true   20.9µs
 ;;
 ;; Which clause fired?
-;; debugging.clj:41 foo of 50
-;; debugging.clj:18 condv (> n 40) fired => 70
+;; debugging.clj:42 foo of 50
+;; debugging.clj:19 condv (> n 40) fired => 70
 ;; 70
 ;;
 ;; Quiet again
@@ -94,22 +95,22 @@
 ;; What became of the block?
 ;; nil
 ;; NullPointerException Cannot invoke "Object.getClass()" because "x" is null
-;; 	after nil from a block that failed: NumberFormatException For input string: "x1" (debugging.clj:28)
+;; 	after nil from a block that failed: NumberFormatException For input string: "x1" (debugging.clj:29)
 ;; 	clojure.lang.Numbers/ops (Numbers.java:1099)
 ;; 	clojure.lang.Numbers/inc (Numbers.java:139)
-;; 	examples.debugging/handle (debugging.clj:30)
-;; 	awaited by examples.debugging/eval3930 (debugging.clj:46)
-;; 	           examples.debugging/step (debugging.clj:34)
-;; 	           examples.debugging/step (debugging.clj:32)
-;; 	           examples.debugging/eval3930 (debugging.clj:46)
+;; 	examples.debugging/handle (debugging.clj:31)
+;; 	awaited by examples.debugging/eval3930 (debugging.clj:47)
+;; 	           examples.debugging/step (debugging.clj:35)
+;; 	           examples.debugging/step (debugging.clj:33)
+;; 	           examples.debugging/eval3930 (debugging.clj:47)
 ;; NumberFormatException For input string: "x1"
 ;; 	java.lang.NumberFormatException/forInputString (NumberFormatException.java:67)
 ;; 	java.lang.Long/parseLong (Long.java:594)
 ;; 	java.lang.Long/parseLong (Long.java:698)
-;; 	examples.debugging/parse (debugging.clj:28)
-;; 	examples.debugging/fetch (debugging.clj:29)
-;; 	awaited by examples.debugging/handle (debugging.clj:30)  (<! (fetch s))
-;; 	awaited by examples.debugging/eval3930 (debugging.clj:46)
-;; 	           examples.debugging/step (debugging.clj:34)
-;; 	           examples.debugging/step (debugging.clj:32)
-;; 	           examples.debugging/eval3930 (debugging.clj:46)
+;; 	examples.debugging/parse (debugging.clj:29)
+;; 	examples.debugging/fetch (debugging.clj:30)
+;; 	awaited by examples.debugging/handle (debugging.clj:31)  (<! (fetch s))
+;; 	awaited by examples.debugging/eval3930 (debugging.clj:47)
+;; 	           examples.debugging/step (debugging.clj:35)
+;; 	           examples.debugging/step (debugging.clj:33)
+;; 	           examples.debugging/eval3930 (debugging.clj:47)

@@ -11,14 +11,15 @@
   '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.streams :as st] [skein.async.flow :as flow]
     [skein.async.flow.spi :as spi] [skein.async.interop :as interop] [skein.async.limit :as limit]
     [skein.async.reactive :as reactive]
-    [skein.impl.protocols :as impl] [skein.scope :as scope] [skein.virtual :as virtual]])
+    [skein.errors :as errors] [skein.impl.protocols :as impl] [skein.scope :as scope] [skein.virtual :as virtual]])
 
 (def ^:private reloads
   '[(run! (fn [n] (require n :reload))
           '[skein.impl.protocols skein.impl.foreign skein.impl.threads skein.async skein.scope skein.virtual skein.async.streams
-            skein.async.flow.spi skein.async.flow skein.async.interop skein.async.limit skein.async.reactive])
+            skein.async.flow.spi skein.async.flow skein.async.interop skein.async.limit skein.async.reactive
+            skein.errors])
     (require 'skein.async 'skein.scope 'skein.virtual 'skein.async.streams 'skein.async.flow 'skein.async.interop 'skein.async.limit
-             'skein.async.reactive :reload-all)])
+             'skein.async.reactive 'skein.errors :reload-all)])
 
 ;; [name, the object, what is done with it, the result]. A foreign port is one that is not Skein's channel.
 (def ^:private rows
@@ -125,7 +126,15 @@
      (let [c (a/chan)] [c (reactive/publisher c)])
      (fn [[c published]]
        (let [got (a/chan 1)] (.subscribe published (reactive/subscriber got)) (a/>!! c 1) (a/<!! got)))
-     1]])
+     1]
+    [:spawn-traces
+     (errors/set-spawn-traces! true)
+     (fn [_]
+       (errors/set-spawn-traces! false)
+       (let [c (a/chan), port (a/async (a/<! c) (throw (ex-info "x" {})))]
+         (a/>!! c 1)
+         (try (a/<?? port) (catch Exception e (some #{:spawned-by} (map :via (errors/async-trace e)))))))
+     nil]])
 
 (deftest objects-from-before-a-reload-work
   (is (= [] (reloading/faults requires reloads rows))))

@@ -1,14 +1,14 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace
-  "Tracing without changes to the program: calls, forms, exceptions.
+  "Tracing without changes to the program: calls, and forms that failed.
 
   * calls: `trace-vars` `trace-ns` `with-traced`; to end tracing `untrace-vars`
     `untrace-ns` `untrace-all`; `status` `traceable`
   * forms: `trace-forms` names the form that failed; `p` shows a form's value
-  * exceptions, those of go blocks too: `pst` `exceptions` `async-trace`
   * output: `add-sink!` `with-limits`; as data `events` `records`
 
-  doc/trace.md is the guide. `skein.tools-trace` has the names of org.clojure/tools.trace.
+  doc/trace.md is the guide. `skein.errors` prints exceptions, those of blocks too. `skein.tools-trace` has the names
+  of org.clojure/tools.trace.
 
       (defn half [n] (/ n 2))
       (with-traced {:sink :ring} [half] (half 8))
@@ -39,14 +39,14 @@
   - :t           milliseconds since 1970
   - :elapsed-ns  nanoseconds since the call"
   (:require
+   [skein.errors :as errors]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
-   [skein.trace.async :as async]
    [skein.trace.call :as call]
    [skein.trace.event :as event]
-   [skein.trace.exceptions :as exceptions]
    [skein.trace.form :as form]
    [skein.trace.records :as records]
+   [skein.trace.report :as report]
    [skein.trace.say :as say]
    [skein.trace.sink :as sink]
    [skein.trace.vars :as vars])
@@ -58,6 +58,8 @@
 
 (doseq [place ["trace" "trace.form" "trace.call" "trace.wrap" "trace.vars"]]
   (Failures/addMachinery (str "skein." place "$"))) ; their frames are left out of stack traces
+
+(errors/set-form-of! report/of)
 
 ;;;; Output
 
@@ -333,7 +335,7 @@
 
 (defmacro trace-forms
   "Evaluates the body. If the body throws, names the innermost form that failed, with its file and
-  line: to the sinks, in the stack trace, and in `pst`. Otherwise nothing changes: the value and
+  line: to the sinks, in the stack trace, and in `skein.errors/pst`. Otherwise nothing changes: the value and
   the exception are the same objects; laziness, primitives and recur stay.
 
   An options map may come first. A map without other forms is the body:
@@ -358,42 +360,3 @@
       (let [local (gensym "options__")]
         (list 'let* [local options] (with-meta (list* `form/instrumented local args? body) (meta &form))))
       (with-meta (list* `form/instrumented nil args? body) (meta &form)))))
-
-;;;; Exceptions
-
-(defn exceptions
-  "Returns the last exceptions that ended a go block, or that nobody took from an async block.
-  There are at most 16, newest last: {:error :at :site :trace}; for :trace see `async-trace`.
-  :form is the form that failed, if `trace-forms` knows it. :because is present if the block got
-  nil from another block that had failed."
-  []
-  (exceptions/recent))
-
-(defn last-exception
-  "Returns the newer one of *e and the last of `exceptions`, or nil."
-  []
-  (exceptions/newest))
-
-(defn async-trace
-  "Returns the stack trace of an exception as maps, user frames first: :via (:frame, :awaited-by or
-  :spawned-by), :ns, :fn, :file, :line, and :op for a park. Throws :skein/not-an-exception."
-  [error]
-  (exceptions/async-trace (check/instance :skein/not-an-exception "error of async-trace" error Throwable "an exception")))
-
-(defn set-spawn-traces!
-  "Sets whether each block records where it was spawned, for the stack trace if it fails. Returns
-  `on?`. Recording costs one or two microseconds for each block. The blocks that await a block
-  are known without it."
-  [on?]
-  (async/set-spawn-traces! on?))
-
-(defn pst
-  "Prints exceptions to `*err*`, with their causes, blocks that waited, and failed forms. Returns nil.
-
-  - error   the exception, by default `last-exception`; :all: all of `exceptions`
-  - depth   how many frames of each, by default 12
-
-  Throws :skein/not-an-exception and :skein/bad-number."
-  ([] (pst nil 12))
-  ([x] (if (integer? x) (pst nil x) (pst x 12)))
-  ([error depth] (exceptions/print-to *err* error depth)))

@@ -38,6 +38,7 @@
     [8 go-block  [skein.impl.block]                                  [kernel go cljs port]]
     [9 async     [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children protocols foreign
                                                                       port go-block operations]]
+    [5 errors    [skein.errors]                                      [error kernel block]]
     [5 virtual   [skein.virtual skein.virtual.*]                     [error kernel schedule block children]]
     [10 scope    [skein.scope skein.scope.*]                         [error kernel schedule block children go-block async]]])
 

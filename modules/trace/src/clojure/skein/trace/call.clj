@@ -14,7 +14,8 @@
   (:import
    (clojure.lang Var)
    (java.util.concurrent.atomic AtomicBoolean AtomicLong)
-   (skein.rt Channel)))
+   (skein.rt Channel Result Result$Watcher)
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -199,16 +200,33 @@
 (defn- leave [^Call call]
   (Var/resetThreadBindingFrame (.bindings call)))
 
-(defn returned
-  "Ends a call that returned `value`. Returns nil.
+(defn- ended
+  "Reports the end of the block whose port the call has returned. The block ended with `error`, or with
+  `value` if `error` is nil."
+  [^Call call value error]
+  (let [ns (elapsed call)]
+    (event/quietly (fn tell-end []
+                     (if error
+                       (emit! call :async-throw nil nil error ns)
+                       (emit! call :async-return nil (text value) nil ns))))))
 
-  on-port   called with the call and the port of a block, if that is the value"
-  [^Call call value on-port]
+(defn- await-end!
+  "Reports how the block of `port` ends, as a part of the call. Takes nothing from the port: if the block
+  has ended, reports the value that the next taker will get."
+  [call ^Channel port]
+  (when-not (Result/watch port (reify Result$Watcher
+                                 (ended [_ value error] (ended call value error))))
+    (ended call (Result/kept port) (Failures/of port))))
+
+(defn returned
+  "Ends a call that returned `value`. If that is the port of a block, the end of the block will be reported too.
+  Returns nil."
+  [^Call call value]
   (let [ns (elapsed call)]
     (leave call)
     (event/quietly (fn tell-return []
                      (emit! call :return nil (text value) nil ns)
-                     (when (and (instance? Channel value) (.isResult ^Channel value)) (on-port call value))))
+                     (when (and (instance? Channel value) (.isResult ^Channel value)) (await-end! call value))))
     nil))
 
 (defn thrown
@@ -218,13 +236,3 @@
     (leave call)
     (event/quietly (fn tell-throw [] (emit! call :throw nil nil error ns)))
     nil))
-
-(defn ended
-  "Reports the end of the block whose port the call has returned. The block ended with `error`, or with
-  `value` if `error` is nil."
-  [^Call call value error]
-  (let [ns (elapsed call)]
-    (event/quietly (fn tell-end []
-                     (if error
-                       (emit! call :async-throw nil nil error ns)
-                       (emit! call :async-return nil (text value) nil ns))))))

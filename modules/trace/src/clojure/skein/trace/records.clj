@@ -4,7 +4,9 @@
   {:no-doc true}
   (:require
    [clojure.string :as str]
-   [skein.trace.text :as text]))
+   [skein.trace.text :as text])
+  (:import
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 
@@ -44,7 +46,7 @@
   (cons (str indent "(" (str/join " " (cons name args)) ") "
              (case outcome
                :returned (str "=> " value)
-               :threw (str "! " (text/error-text error))
+               :threw (str "! " (Failures/text error))
                :running "…")
              (when elapsed-ns (str "   " (text/elapsed-text elapsed-ns)))
              (when (:block node) (str "   go-" (:block node))))

@@ -3,9 +3,11 @@
   "Events as lines of text, in Skein's format and in that of tools.trace."
   {:no-doc true}
   (:require
-   [clojure.string :as str])
+   [clojure.string :as str]
+   [skein.errors :as errors])
   (:import
-   (java.util TimeZone)))
+   (java.util TimeZone)
+   (skein.rt.block Failures)))
 
 (set! *warn-on-reflection* true)
 (set! *unchecked-math* :warn-on-boxed)
@@ -60,34 +62,19 @@
   (try (.getMessage error)
        (catch Throwable _ "whose message can't be read"))) ; an exception's class may override it
 
-(defn error-text
-  "Returns class and message of an exception on one line, the message in 200 characters at most."
-  [^Throwable error]
-  (let [message (message error)]
-    (str (.getSimpleName (class error))
-         (when message
-           (str " " (cut (str/replace (subs message 0 (min 300 (.length message))) "\n" "\\n") 200))))))
-
 (defn- call-text [name args]
   (let [out (StringBuilder. "(")]
     (.append out (str name))
     (run! (fn add [^String arg] (.append (.append out \space) arg)) args)
     (.toString (.append out \)))))
 
-(defn site-text
-  "Returns file and place of an event: demo.clj:12:9."
-  [{:keys [file line column]}]
-  (str (when file (last (str/split file #"[/\\]")))
-       (when line (str ":" line))
-       (when column (str ":" column))))
-
 (defn- form-text [{:keys [form within error args] :as event}]
-  (str (site-text event) " " form " failed: " (error-text error)
+  (str (errors/place event) " " form " failed: " (Failures/text error)
        (when args (str "   args [" (str/join " " args) "]"))
        (when within (str "   in " within))))
 
 (defn- value-text [{:keys [name value] :as event}]
-  (let [site (site-text event)]
+  (let [site (errors/place event)]
     (str (when-not (str/blank? site) (str site " "))
          (when name (str name " "))
          "=> " value)))
@@ -96,9 +83,9 @@
   (case phase
     :call (call-text name args)
     :return (str "=> " value "   " (elapsed-text elapsed-ns))
-    :throw (str "! " (error-text error) "   " (elapsed-text elapsed-ns))
+    :throw (str "! " (Failures/text error) "   " (elapsed-text elapsed-ns))
     :async-return (str "⇒ " value "   " (elapsed-text elapsed-ns) " after call")
-    :async-throw (str "⇒ ! " (error-text error) "   " (elapsed-text elapsed-ns) " after call")
+    :async-throw (str "⇒ ! " (Failures/text error) "   " (elapsed-text elapsed-ns) " after call")
     :limit (str "… " value)
     :running (str "… " name " still running")
     :note (str "note: " value)
@@ -116,7 +103,7 @@
 (defn- own-line [{:keys [phase id depth parent away? t] :as event}]
   (let [out (StringBuilder. 100)]
     (if (= :verbose phase)
-      (.append out (site-text event))
+      (.append out (errors/place event))
       (do (add-time! out t)
           (.append out \space)
           (add-place! out event)))

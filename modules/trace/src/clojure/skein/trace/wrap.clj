@@ -9,7 +9,6 @@
   {:no-doc true}
   (:require
    [skein.impl.internals :as internals]
-   [skein.trace.async :as async]
    [skein.trace.call :as call]
    [skein.trace.event :as event]
    [skein.trace.text :as text])
@@ -29,7 +28,7 @@
        ~invocation
        (try
          (let [value# ~invocation]
-           (call/returned call# value# async/await-end!)
+           (call/returned call# value#)
            value#)
          (catch Throwable t#
            (try

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.trace.cases-test
   "The tests of the cases on which tracers break: forms F1-F24 and vars V1-V20, each of which
-  breaks tools.trace 0.8.0, and what is asked of traces T1-T12 and of exceptions E1-E5.
+  breaks tools.trace 0.8.0, and what is asked of traces T1-T12.
   V10, deftrace with an attribute map, is tested in modules/compat. What concerns speed is in ./skein bench trace."
   (:require
    [clojure.test :refer [deftest is]]))
@@ -68,20 +68,14 @@
     [T9 "tracing outlives redefinition, untracing restores" vars-test/untracing-restores-the-original]
     [T10 "any value in bounds" vars-test/values-are-printed-within-limits-and-unchanged]
     [T11 "whole lines" sink-test/lines-are-whole-and-make-up-the-tree-of-each-thread-and-block]
-    [T12 "one exit line for a throw" vars-test/a-throw-is-reported-once-for-each-call]
-
-    [E1 "pst of a block's exception" exceptions-test/pst-shows-user-frames-and-who-awaited]
-    [E2 "who awaited whom" exceptions-test/the-trace-names-the-waiters]
-    [E3 "the second failure names the first" exceptions-test/a-second-failure-names-the-first]
-    [E4 "a hundred hops; no stack trace" exceptions-test/many-hops-stay-bounded-and-identical]
-    [E5 "failures that nobody takes" exceptions-test/an-unobserved-failure-is-kept-once]])
+    [T12 "one exit line for a throw" vars-test/a-throw-is-reported-once-for-each-call]])
 
 (defn- test-var [sym]
   (requiring-resolve (symbol (str "skein.trace." (namespace sym)) (name sym))))
 
 (deftest each-case-has-a-test
   (is (= (concat (map (partial str "F") (range 1 25)) (map (partial str "V") (remove #{10} (range 1 21)))
-                 (map (partial str "T") (range 1 13)) (map (partial str "E") (range 1 6)))
+                 (map (partial str "T") (range 1 13)))
          (distinct (map (comp str first) cases))))
   (doseq [[label what sym] cases]
     (is (some-> (test-var sym) meta :test) (str label ", " what ": there is no test " sym))))

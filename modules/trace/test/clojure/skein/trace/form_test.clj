@@ -8,7 +8,9 @@
    [clojure.test :refer [are deftest is testing]]
    [skein.async :as a]
    [skein.deadline :refer [await-port]]
-   [skein.trace :as trace])
+   [skein.errors :as errors]
+   [skein.trace :as trace]
+   [skein.uncaught :refer [await-uncaught]])
   (:import
    (java.io StringReader StringWriter)
    (java.sql SQLException)))
@@ -264,7 +266,7 @@
 (defn- load-traced [& lines]
   (binding [*reports* (atom []), *ns* (the-ns 'skein.trace.form-test)]
     (try (Compiler/load (StringReader. (str/join "\n" lines)) "demo/orders.clj" "orders.clj")
-         (catch Throwable t (trace/async-trace t)))
+         (catch Throwable t (errors/async-trace t)))
     (first @*reports*)))
 
 (deftest a-report-has-place-form-and-arguments
@@ -283,6 +285,12 @@
         ^StackTraceElement top (first (.getStackTrace ^Throwable e))]
     (is (= "(/ 1 0)" (.getMethodName top)))
     (is (= "form_test.clj" (.getFileName top)))))
+
+(deftest the-form-that-failed-is-in-reports-of-exceptions
+  (let [[_ e] (await-uncaught (fn mine? [e] (instance? ArithmeticException e))
+                (fn [] (a/go (trace/trace-forms {:sink []} (let [x (a/<! (a/go 0))] (/ 6 x))))))]
+    (is (= "(/ 6 x)" (:form (:form (last (filter (comp #{e} :error) (errors/exceptions)))))))
+    (is (str/includes? (with-out-str (binding [*err* *out*] (errors/pst e))) "(/ 6 x) failed"))))
 
 (deftest one-failure-is-reported-once
   (let [reports (second (traced '(let [f (fn [x] (/ x 0))] (trace/trace-forms (mapv f [1])))))]
@@ -317,7 +325,7 @@
       (is (= ["(boom! bare)"] @reports)))
     (testing "but pst leaves out the form"
       (is (str/blank? (let [err (StringWriter.)]
-                        (binding [*err* err] (trace/pst bare))
+                        (binding [*err* err] (errors/pst bare))
                         (second (str/split-lines (str err)))))))))
 
 (deftest a-caught-exception-is-not-reported

@@ -7,12 +7,12 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private requires '[[clojure.string :as str] [skein.async :as a] [skein.trace :as trace]])
+(def ^:private requires '[[clojure.string :as str] [skein.errors :as errors] [skein.trace :as trace]])
 
 (def ^:private reloads
   '[(run! (fn [n] (require n :reload))
-          '[skein.trace.event skein.trace.print skein.trace.call skein.trace.wrap skein.trace.group skein.trace.sink skein.trace.report skein.trace.async
-            skein.trace.exceptions skein.trace.vars skein.trace])
+          '[skein.trace.event skein.trace.print skein.trace.call skein.trace.wrap skein.trace.group skein.trace.sink skein.trace.report
+            skein.trace.vars skein.trace])
     (require 'skein.trace :reload-all)])
 
 ;; The rows share the ring, so each looks at the records of its own function.
@@ -59,17 +59,9 @@
          (:dropped (trace/status)))
      (fn [n] [(pos? n) (= n (:dropped (trace/status)))])
      [true true]]
-    [:spawn-traces
-     (trace/set-spawn-traces! true)
-     (fn [_]
-       (trace/set-spawn-traces! false)
-       (let [c (a/chan), port (a/async (a/<! c) (throw (ex-info "x" {})))]
-         (a/>!! c 1)
-         (try (a/<?? port) (catch Exception e (some #{:spawned-by} (map :via (trace/async-trace e)))))))
-     nil]
     [:failed-form
      (try (binding [*out* (java.io.StringWriter.)] (trace/trace-forms (/ 1 0))) (catch Exception e e))
-     (fn [e] (let [out (java.io.StringWriter.)] (binding [*err* out] (trace/pst e)) (str/includes? (str out) "(/ 1 0) failed")))
+     (fn [e] (let [out (java.io.StringWriter.)] (binding [*err* out] (errors/pst e)) (str/includes? (str out) "(/ 1 0) failed")))
      true]])
 
 (deftest tracing-goes-on-through-a-reload

@@ -206,8 +206,7 @@
     :skein/bad-collection #(trace/trace-vars* {} 'user 5)
     :skein/not-traceable #(trace/untrace-vars* 'user [5])
     :skein/bad-collection #(trace/untrace-vars* 'user 5)
-    :skein/bad-number #(trace/print-tree "1")
-    :skein/not-an-exception #(trace/async-trace 5)))
+    :skein/bad-number #(trace/print-tree "1")))
 
 (deftest missing-namespaces-are-refused
   (is (= :skein/not-traceable (try (trace/trace-ns no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e))))))

@@ -236,9 +236,7 @@ final class AsyncTrace {
 
     /** Returns a short text for an exception, with its place in the user's code. */
     static String words(Throwable thrown) {
-        String message = String.valueOf(thrown.getMessage());
-        if (message.length() > 160) message = message.substring(0, 159) + "…";
-        String words = thrown.getClass().getSimpleName() + " " + message.replace('\n', ' ');
+        String words = Failures.text(thrown);
         for (StackTraceElement e : thrown.getStackTrace()) {
             if (isMark(e)) break;
             if (!isMachinery(e.getClassName())) return words + " (" + e.getFileName() + ":" + e.getLineNumber() + ")";

@@ -21,6 +21,8 @@ public final class Failures {
     /** A failure as text. It does not hold the exception, which might hold the key of the map in which this is kept. */
     private record Told(String words, WeakReference<Throwable> thrown) {}
 
+    private static final int MAX_MESSAGE = 200; // characters
+
     private static final Map<Channel, Told> FAILED = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Block, Told> GIVEN_NIL = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<Throwable, String> BECAUSE = Collections.synchronizedMap(new WeakHashMap<>());
@@ -113,6 +115,20 @@ public final class Failures {
     /** Leaves classes whose names begin with {@code prefix} out of stack traces. A layer above calls this for its classes. */
     public static void addMachinery(String prefix) {
         AsyncTrace.addMachinery(prefix);
+    }
+
+    /** Returns the class and message of an exception on one line. */
+    public static String text(Throwable thrown) {
+        String name = thrown.getClass().getSimpleName();
+        String message;
+        try {
+            message = thrown.getMessage();
+        } catch (Throwable e) { // the exception's class may override it
+            return name + " whose message can't be read";
+        }
+        if (message == null) return name;
+        String line = message.replace("\n", "\\n");
+        return name + " " + (line.length() <= MAX_MESSAGE ? line : line.substring(0, MAX_MESSAGE - 1) + "…");
     }
 
     /** Returns a description of the failure that gave nil to the block that {@code thrown} ended, or null. */

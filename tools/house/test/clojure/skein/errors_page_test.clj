@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.errors-test
+(ns skein.errors-page-test
   "doc/errors.md describes the errors that are raised, and no others."
   (:require
    [clojure.set :as set]

@@ -1,15 +1,15 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.trace.exceptions-test
-  "The stack traces and reports of exceptions of blocks."
+(ns skein.errors-test
+  "Kinds of errors, and the stack traces and reports of exceptions of blocks."
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! <!! <? <?? async go]]
    [skein.async.streams :as st]
    [skein.deadline :refer [within-deadline]]
+   [skein.errors :as errors]
    [skein.fresh-jvm :as fresh-jvm]
    [skein.scope :as s]
-   [skein.trace :as trace]
    [skein.uncaught :refer [await-uncaught]]
    [skein.virtual :as v])
   (:import
@@ -25,8 +25,14 @@
 
 (defn- number-format? [e] (instance? NumberFormatException e))
 
+(deftest an-error-has-a-kind
+  (let [own (ex-info "x" {:skein/error :skein/bad-size})]
+    (is (= :skein/bad-size (errors/kind own) (errors/kind (RuntimeException. (Exception. ^Throwable own)))))
+    (is (= [nil nil nil] (map errors/kind [(ex-info "x" {}) (Exception.) nil])))
+    (is (= :skein/bad-size (errors/kind (ex-info "y" {} own))))))
+
 ;; A program in a file of its own, so that its lines are known.
-(Compiler/load (StringReader. (str/join "\n" ["(ns skein.trace.exceptions-test.demo (:require [skein.async :refer [<! <!! >!! chan go]]))"
+(Compiler/load (StringReader. (str/join "\n" ["(ns skein.errors-test.demo (:require [skein.async :refer [<! <!! >!! chan go]]))"
                                               "(defn parse [s] (Long/parseLong s))"
                                               "(defn fetch [in] (go (parse (<! in))))"
                                               "(defn handler [in] (go (inc (<! (fetch in)))))"
@@ -42,7 +48,7 @@
 
 (defn- run-demo []
   (let [main (promise)
-        caller (Thread. (fn run [] ((resolve 'skein.trace.exceptions-test.demo/main) (fn waits? [] (blocked? @main)))))]
+        caller (Thread. (fn run [] ((resolve 'skein.errors-test.demo/main) (fn waits? [] (blocked? @main)))))]
     (deliver main caller)
     (.start caller)
     (.join caller)))
@@ -54,10 +60,10 @@
 
 (deftest the-trace-names-the-waiters
   (let [^Throwable e (demo-error)
-        trace (trace/async-trace e)]
+        trace (errors/async-trace e)]
     (is (= [2 3 4 7] (lines-of trace)))
     (is (= "(<! (fetch in))" (:op (first (filter (comp #{:awaited-by} :via) trace)))))
-    (is (every? #{'skein.trace.exceptions-test.demo 'skein.trace.exceptions-test} (keep :ns trace)) "no machinery")
+    (is (every? #{'skein.errors-test.demo 'skein.errors-test} (keep :ns trace)) "no machinery")
     (testing "in the exception itself, which is otherwise as it was"
       (is (= NumberFormatException (class e)))
       (is (= "For input string: \"x1\"" (ex-message e)))
@@ -72,7 +78,7 @@
         ^Channel port (start (async (<! in) (throw (ex-info "x" {}))))]
     (within-deadline
       (a/put! in 1)
-      (keep :op (trace/async-trace (try (<?? port) (catch Exception e e)))))))
+      (keep :op (errors/async-trace (try (<?? port) (catch Exception e e)))))))
 
 (defmacro ^:private taken-from [port] `(let [port# ~port] [(<? port#)]))
 
@@ -98,15 +104,15 @@
   (doseq [[f caller] {read-window 'read-window, transduce-window 'transduce-window, run-window 'run-window
                       race-one 'race-one, all-of-one 'all-of-one,
                       map-in-parallel 'map-in-parallel, map-as-completed 'map-as-completed}
-          :let [frames (trace/async-trace (try (within-deadline (f)) (catch Exception e e)))]]
+          :let [frames (errors/async-trace (try (within-deadline (f)) (catch Exception e e)))]]
     (testing (str caller)
       (is (= 'failing (:fn (first frames))))
       (is (some (fn [{:keys [via fn]}] (and (= caller fn) (#{:awaited-by :spawned-by} via))) frames))
-      (is (every? #{'skein.trace.exceptions-test} (keep :ns frames)) "no machinery"))))
+      (is (every? #{'skein.errors-test} (keep :ns frames)) "no machinery"))))
 
 (defn- pst-lines [& args]
   (let [out (StringWriter.)]
-    (binding [*err* out, *e nil] (apply trace/pst args))
+    (binding [*err* out, *e nil] (apply errors/pst args))
     (str/split-lines (str out))))
 
 ;; Editors leave out frames without them.
@@ -123,7 +129,7 @@
   (let [printed (promise)]
     (.start (Thread. (fn run []
                        (deliver printed (try (let [out (StringWriter.)]
-                                               (binding [*err* out] (trace/pst))
+                                               (binding [*err* out] (errors/pst))
                                                (str out))
                                              (catch Throwable e e))))))
     (is (string? (within-deadline @printed)) "a new thread has no *e")))
@@ -132,7 +138,7 @@
   (let [lines (pst-lines (demo-error))]
     (is (= "NumberFormatException For input string: \"x1\"" (first lines)))
     (is (some #(str/includes? % "demo/parse (async.clj:2)") (take 12 lines)))
-    (is (some #(str/includes? % "awaited by skein.trace.exceptions-test.demo/handler (async.clj:4)  (<! (fetch in))") lines))))
+    (is (some #(str/includes? % "awaited by skein.errors-test.demo/handler (async.clj:4)  (<! (fetch in))") lines))))
 
 (defn- divide [x] (/ 1 x))
 (defn- fork-and-wait [] (s/scope [sc] (inc @(s/fork sc (divide 0)))))
@@ -144,13 +150,13 @@
               (let [e (try (f) (catch ArithmeticException e e))]
                 (dedupe (keep (fn [{:keys [via ns fn]}] (when (and ns (#{"divide" "fork-and-wait" "run-in-scope" "fail-in-body"} (str fn)))
                                                           [via fn]))
-                              (trace/async-trace e)))))]
+                              (errors/async-trace e)))))]
     (is (= '[[:frame divide] [:frame fork-and-wait] [:awaited-by fork-and-wait]] (fns fork-and-wait)))
     (is (= '[[:frame divide] [:frame run-in-scope] [:awaited-by run-in-scope]] (fns run-in-scope)))
     (is (= '[[:frame divide] [:frame fail-in-body]] (fns fail-in-body)) "thrown where it is caught, it is left alone"))
   (testing "no internal frames, in any exception"
-    (let [{:keys [ns fn]} (nth (trace/async-trace (try (divide 0) (catch Exception e e))) 2)]
-      (is (= '[skein.trace.exceptions-test divide] [ns fn])))))
+    (let [{:keys [ns fn]} (nth (errors/async-trace (try (divide 0) (catch Exception e e))) 2)]
+      (is (= '[skein.errors-test divide] [ns fn])))))
 
 ;; Each waits for a block in its own way, and returns the exception that ended it, if it gets one.
 (defn- wait-rethrowing [port] (try (<?? port) (catch Exception e e)))
@@ -175,7 +181,7 @@
   (doseq [[wait name] [[wait-rethrowing 'wait-rethrowing] [wait-for-value 'wait-for-value] [wait-for-one-of 'wait-for-one-of]]
           [how ready? virtual?] [["asleep" blocked? false] ["barely waiting" any? false] ["asleep" blocked? true] ["barely waiting" any? true]]
           _ (range 50)
-          :let [frames (trace/async-trace (error-while-waiting wait ready? virtual?))]]
+          :let [frames (errors/async-trace (error-while-waiting wait ready? virtual?))]]
     (is (= ['divide :awaited-by name] [(:fn (first (filter :ns frames))) ; Numbers/divide is above it
                                        (:via (peek frames))
                                        (some (comp #{name} :fn) frames)])
@@ -183,14 +189,14 @@
 
 (deftest waiters-can-be-left-out-of-stack-traces
   (let [form '(do
-                (require '[skein.async :as a] '[skein.trace :as trace])
+                (require '[skein.async :as a] '[skein.errors :as errors])
                 (defn wait-for [port] (try (a/<?? port) (catch Exception e e)))
                 (let [in (a/chan)
                       inner (a/async (a/<! in) (throw (ex-info "x" {})))
                       outer (a/async (a/<? inner))
                       _ (a/put! in 1)
                       e (wait-for outer)]
-                  (prn (dedupe (map :via (trace/async-trace e))) (count (.getSuppressed e))))
+                  (prn (dedupe (map :via (errors/async-trace e))) (count (.getSuppressed e))))
                 (shutdown-agents))]
     (is (= "(:frame) 0" (str/trim (fresh-jvm/output ["-Dskein.async-trace=off"] ["-e" (pr-str form)]))))))
 
@@ -202,8 +208,9 @@
       (.initCause a b)
       (is (= ["Exception a" "Caused by: Exception b" "Caused by: Exception a"] (take 3 (pst-lines a 0))))))
   (testing "bad arguments are refused"
+    (is (= :skein/not-an-exception (try (errors/async-trace 5) (catch clojure.lang.ExceptionInfo e (errors/kind e)))))
     (is (= [:skein/not-an-exception :skein/bad-number]
-           (map (fn error-of [args] (try (apply trace/pst args) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+           (map (fn error-of [args] (try (apply errors/pst args) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
                 [["x"] [(Exception.) -1]])))))
 
 (deftest pst-shows-the-newest-exception-of-a-block
@@ -223,15 +230,15 @@
                           (<!! (if (odd? i)
                                  (go (throw (ex-info (str "why " i) {})))
                                  (a/io-thread (throw (ex-info (str "why " i) {})))))
-                          (= (str "why " i) (ex-message (:error (last (trace/exceptions))))))
+                          (= (str "why " i) (ex-message (:error (last (errors/exceptions))))))
                         (range 2000))))
       (finally (Thread/setDefaultUncaughtExceptionHandler before)))))
 
 (deftest a-second-failure-names-the-first
   (let [[_ second-error] (with-uncaught (fn null? [e] (instance? NullPointerException e)) run-demo)
-        {:keys [because]} (first (filter (comp #{second-error} :error) (trace/exceptions)))]
+        {:keys [because]} (first (filter (comp #{second-error} :error) (errors/exceptions)))]
     (is (= "NumberFormatException For input string: \"x1\" (async.clj:2)" because))
-    (is (str/includes? (with-out-str (binding [*err* *out*] (trace/pst second-error)))
+    (is (str/includes? (with-out-str (binding [*err* *out*] (errors/pst second-error)))
                        "after nil from a block that failed: NumberFormatException")))
   (testing "also when the first had failed before"
     (let [port (promise)
@@ -250,7 +257,7 @@
 (deftest many-hops-stay-bounded-and-identical
   (let [e (ex-info "far" {:a 1})
         thrown (try (<?? (hops 100 e)) (catch Throwable t t))
-        trace (trace/async-trace e)]
+        trace (errors/async-trace e)]
     (is (identical? e thrown))
     (is (= {:a 1} (ex-data e)))
     (let [logical (remove (comp #{:frame} :via) trace)]
@@ -264,7 +271,7 @@
 
 (defn- start-at [depth in caught] (async (<? (fail-at depth in caught))))
 
-(defn- waiting-fns [e] (dedupe (map :fn (filter :op (trace/async-trace e)))))
+(defn- waiting-fns [e] (dedupe (map :fn (filter :op (errors/async-trace e)))))
 
 (deftest a-recursion-shows-who-called-it
   (let [in (a/chan)
@@ -283,56 +290,50 @@
     (is (= '[fail-at start-at] (waiting-fns @caught)) "the walk from the last of them gets to the start")))
 
 ;; A script may have any name.
-(Compiler/load (StringReader. "(ns skein.trace.exceptions-test.script (:require [skein.async :refer [async]]))
+(Compiler/load (StringReader. "(ns skein.errors-test.script (:require [skein.async :refer [async]]))
 (defn fails [] (async (/ 1 0)))")
                "script" "script")
 
 (deftest functions-are-named-whatever-their-file-is-called
-  (let [fails (resolve 'skein.trace.exceptions-test.script/fails)
+  (let [fails (resolve 'skein.errors-test.script/fails)
         e (try (within-deadline (<?? (fails))) (catch ArithmeticException e e))
-        frames (trace/async-trace e)]
-    (is (some #{{:file "script", :line 2, :ns 'skein.trace.exceptions-test.script, :fn 'fails}}
+        frames (errors/async-trace e)]
+    (is (some #{{:file "script", :line 2, :ns 'skein.errors-test.script, :fn 'fails}}
               (map #(select-keys % [:file :line :ns :fn]) frames)))
     (is (= {:class 'clojure.lang.Numbers, :method 'divide} (select-keys (first frames) [:class :method :ns :fn])))))
 
 (deftest an-exception-without-a-stack-is-left-alone
   (let [e (proxy [RuntimeException] ["none" nil false false])]
     (is (identical? e (try (<?? (async (<! (a/timeout 1)) (throw e))) (catch Throwable t t))))
-    (is (= [] (trace/async-trace e)))))
+    (is (= [] (errors/async-trace e)))))
 
 (deftest an-exception-without-a-stack-names-what-failed-before
   (let [e (proxy [RuntimeException] ["bare" nil false false])
         fails (fn fails [] (let [first-one (go (throw (ex-info "first" {})))]
                              (go (when (nil? (<! first-one)) (throw e)))))]
     (dotimes [_ 2] (with-uncaught #{e} fails))
-    (is (str/includes? (:because (last (trace/exceptions))) "ExceptionInfo first"))
-    (is (= 1 (count (filter (comp #{e} :error) (trace/exceptions)))))
+    (is (str/includes? (:because (last (errors/exceptions))) "ExceptionInfo first"))
+    (is (= 1 (count (filter (comp #{e} :error) (errors/exceptions)))))
     (is (str/includes? (second (pst-lines e)) "after nil from a block that failed: ExceptionInfo first"))))
 
 (deftest an-async-block-names-its-spawner
   (let [e (try (<?? (async (throw (ex-info "at once" {})))) (catch Throwable t t))]
-    (is (= [:frame :spawned-by] (dedupe (map :via (trace/async-trace e)))))))
+    (is (= [:frame :spawned-by] (dedupe (map :via (errors/async-trace e)))))))
 
 (defn- spawn-orphan []
   (go (<! (a/timeout 1)) (throw (ex-info "orphan" {})))
   nil)
 
 (deftest spawners-are-named-on-request
-  (trace/set-spawn-traces! true)
+  (errors/set-spawn-traces! true)
   (try
     (let [[_ e] (with-uncaught (fn mine? [e] (= "orphan" (ex-message e)))
                   spawn-orphan)]
-      (is (some #{[:spawned-by 'spawn-orphan]} (map (juxt :via :fn) (trace/async-trace e)))))
-    (finally (trace/set-spawn-traces! false))))
-
-(deftest the-form-that-failed-is-in-the-report
-  (let [[_ e] (with-uncaught (fn mine? [e] (instance? ArithmeticException e))
-                (fn [] (go (trace/trace-forms {:sink []} (let [x (<! (go 0))] (/ 6 x))))))]
-    (is (= "(/ 6 x)" (:form (:form (last (filter (comp #{e} :error) (trace/exceptions)))))))
-    (is (str/includes? (with-out-str (binding [*err* *out*] (trace/pst e))) "(/ 6 x) failed"))))
+      (is (some #{[:spawned-by 'spawn-orphan]} (map (juxt :via :fn) (errors/async-trace e)))))
+    (finally (errors/set-spawn-traces! false))))
 
 (defn- kept [message]
-  (count (filter (fn mine? [{:keys [error]}] (= message (ex-message error))) (trace/exceptions))))
+  (count (filter (fn mine? [{:keys [error]}] (= message (ex-message error))) (errors/exceptions))))
 
 (defn- collect-until [done?]
   (within-deadline (while (not (done?)) (System/gc) (Thread/yield))))
@@ -354,5 +355,5 @@
 (deftest a-limited-number-of-failures-is-kept
   (dotimes [i 20]
     (with-uncaught (fn mine? [e] (= (str "n" i) (ex-message e))) (fn [] (go (throw (ex-info (str "n" i) {}))))))
-  (is (= Uncaught/KEPT (count (trace/exceptions))))
-  (is (= "n19" (ex-message (:error (last (trace/exceptions)))))))
+  (is (= Uncaught/KEPT (count (errors/exceptions))))
+  (is (= "n19" (ex-message (:error (last (errors/exceptions)))))))
