@@ -3,7 +3,7 @@
   "Instruments code so that it records which of its forms failed, and is otherwise unchanged.
 
   `instrument` takes an expanded form (see `skein.impl.expand`). Before each call it
-  writes the number of the form into a skein.rt.block.Trail, after the arguments have been
+  writes the number of the form into a skein.trace.rt.Trail, after the arguments have been
   evaluated: in the last argument that is not a mere name or literal,
 
       (f (g x) y)  ->  (f (let* [v (g x)] mark v) y)
@@ -33,7 +33,7 @@
 
 (declare walk)
 
-(def ^:private trail-class 'skein.rt.block.Trail)
+(def ^:private trail-class 'skein.trace.rt.Trail)
 (def ^:private ^:const max-depth 400)
 (def ^:private row-limits {:length 20, :level 6, :chars 160})
 

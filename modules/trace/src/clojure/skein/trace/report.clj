@@ -11,9 +11,12 @@
    [skein.trace.sink :as sink])
   (:import
    (java.util Collections Map WeakHashMap)
-   (skein.rt.block Trail)))
+   (skein.trace.rt Trail)))
 
 (set! *warn-on-reflection* true)
+
+;; Initializes the class: if that happens first when no stack is left, it fails, and the class stays unusable.
+(Trail.)
 
 (defonce ^:private ^Map thrown->report (Collections/synchronizedMap (WeakHashMap.)))
 
@@ -56,12 +59,12 @@
     (.setStackTrace error (into-array StackTraceElement (cons top (.getStackTrace error))))))
 
 (defn caught!
-  "Notes that traced code has caught `error`; see skein.rt.block.Trail."
+  "Notes that traced code has caught `error`; see skein.trace.rt.Trail."
   [trail error]
   (Trail/caught trail error))
 
 (defn restore!
-  "Ends a finally clause of traced code; see skein.rt.block.Trail."
+  "Ends a finally clause of traced code; see skein.trace.rt.Trail."
   [trail saved]
   (Trail/restore trail saved))
 

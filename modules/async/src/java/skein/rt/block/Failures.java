@@ -35,8 +35,6 @@ public final class Failures {
         Told.class,
         Uncaught.Report.class,
         AsyncTrace.class,
-        Trail.class,
-        Trail.Told.class,
         Sites.class,
         Sites.Site.class,
         ThreadWaiter.class,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package skein.rt.block;
+package skein.trace.rt;
 
 import java.lang.ref.WeakReference;
 
@@ -13,6 +13,9 @@ import java.lang.ref.WeakReference;
 public final class Trail {
     /** A report of an exception without a stack trace; reports are numbered in the order in which they were made. */
     record Told(WeakReference<Throwable> thrown, int number) {}
+
+    // A class that is first needed when no stack is left stays unusable.
+    private static final Class<?> LOADED = Told.class;
 
     private static final ThreadLocal<Told> LAST_BARE = new ThreadLocal<>();
     private static volatile int bareReports; // written under the class's lock
