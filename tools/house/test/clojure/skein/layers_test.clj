@@ -39,8 +39,9 @@
     [9 async     [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children protocols foreign
                                                                       port go-block operations]]
     [5 errors    [skein.errors]                                      [error kernel block]]
-    [5 virtual   [skein.virtual skein.virtual.*]                     [error kernel schedule block children]]
-    [10 scope    [skein.scope skein.scope.*]                         [error kernel schedule block children go-block async]]])
+    [10 scope    [skein.scope skein.scope.*]                         [error kernel schedule block children go-block async]]
+    [11 streams  [skein.async.streams]                               [error kernel block protocols port async scope]]
+    [11 virtual  [skein.virtual skein.virtual.*]                     [error kernel schedule block children scope]]])
 
 (def ^:private unit->uses
   (into {} (map (fn [[_ unit _ uses]] [unit (set uses)])) units))
