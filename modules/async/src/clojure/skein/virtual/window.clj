@@ -1,17 +1,21 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.window
-  "The sliding window of skein.virtual in its three forms, on skein.rt.scope.Window.
+  "The sliding window of skein.virtual in its three forms.
 
   * `options` - reads wmap's first argument
-  * `lazily` `transducer` `run-all` - over a collection, in a transduction, for effect"
+  * `lazily` `transducer` - over a collection, in a transduction: on skein.rt.scope.Window
+  * `run-all` - for effect, so without results to keep in order: on skein.scope"
   {:no-doc true}
   (:require
-   [skein.impl.check :as check])
+   [skein.impl.check :as check]
+   [skein.scope :as s])
   (:import
    (clojure.lang RT)
    (com.sun.management UnixOperatingSystemMXBean)
    (java.lang.management ManagementFactory)
+   (java.util Iterator)
    (java.util.concurrent ConcurrentLinkedQueue)
+   (java.util.concurrent.locks ReentrantLock)
    (skein.rt.scope Window)))
 
 (set! *warn-on-reflection* true)
@@ -84,7 +88,7 @@
 (defn- read-ready
   "Adds to `acc` all results that can be read without waiting."
   [^Window w rf acc]
-  (if (and (.ready w) (not (reduced? acc)))
+  (if (and (.isReady w) (not (reduced? acc)))
     (recur w rf (read-one w rf acc))
     acc))
 
@@ -113,19 +117,38 @@
     (let [w (open-window options f nil)]
       (fn
         ([] (rf))
-        ([acc]
-         (.complete w)
-         (rf (or-cancel w (drain w rf acc))))
+        ([acc] (rf (or-cancel w (drain w rf acc))))
         ([acc x] (or-cancel w (offer w rf acc x)))))))
+
+(defn- run-each
+  "Calls `f` on the items of `coll`, at most `n` at once. Returns when all calls have ended."
+  [n f coll]
+  (let [^Iterator items (RT/iter coll)
+        input (ReentrantLock.) ; the input is the user's code, and may block
+        next-item (fn [] (.lock input) (try (if (.hasNext items) (.next items) items) (finally (.unlock input))))]
+    (s/scope [s]
+      ;; A child serves item after item, so that an item needs no thread of its own. With its first it starts the next
+      ;; child, so that no more begin than there are items, and it ends after that one, so that the end of the first is
+      ;; the end of all.
+      (letfn [(serve [number]
+                (s/fork s
+                  (loop [follower nil]
+                    (let [x (next-item)]
+                      (cond
+                        (s/cancelled?) nil ; a call threw: no other begins
+                        (identical? items x) (some-> follower deref)
+                        :else (let [follower (or follower (when (< number n) (serve (inc number))))]
+                                (f x)
+                                (recur follower)))))))]
+        @(serve 1) ; not only at the end of the scope, so that an interrupt is thrown as that
+        nil))))
 
 (defn run-all
   "Calls `f` on the items of `coll`. Returns a vector of the exceptions if they are collected,
   else nil."
   [{:keys [n on-error]} f coll]
-  (let [^ConcurrentLinkedQueue errors (when (= :collect on-error) (ConcurrentLinkedQueue.))
-        f (if errors
-            (fn collected [x] (try (f x) (catch Throwable t (.add errors t))))
-            f)
-        w (Window/forEffect f (RT/iter coll) (int n))]
-    (or-cancel w (.read w))
-    (some-> errors vec)))
+  (if (= :collect on-error)
+    (let [errors (ConcurrentLinkedQueue.)]
+      (run-each n (fn collected [x] (try (f x) (catch Throwable t (.add errors t)))) coll)
+      (vec errors))
+    (run-each n f coll)))

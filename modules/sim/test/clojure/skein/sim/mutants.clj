@@ -98,14 +98,14 @@
     ["(do (a/>! held true) (recur))" "(recur)"]
     ["(not (a/>! out result))) (scope/cancel! s)" "(not (a/>! out result))) nil"]
     ["thrown (throw thrown)" "thrown nil"]]
+   ["skein/virtual/window.clj"
+    ["(when (< number n)" "(when (<= number n)"]]
    ["skein/rt/scope/Window.java"
-    ["servers.size() >= n) return null" "servers.size() > n) return null"]
-    ["interrupted = close();\n                } else" "closed = true;\n                } else"]
+    ["servers.size() >= n ||" "servers.size() > n ||"]
+    ["return List.copyOf(servers);" "return List.of();"]
     ["return closed && servers.isEmpty() ||" "return closed ||"]
-    ["ended = servers.isEmpty();" "ended = true;"]]
-   ["skein/rt/scope/Cells.java"
-    ["this.ordered = ordered;" "this.ordered = false;"]
-    ["if (!keeps) unread--;" "if (!keeps) unread++;"]]])
+    ["while (!servers.isEmpty())" "while (servers == null)"]
+    ["this.ordered = ordered;" "this.ordered = false;"]]])
 
 (defn- all-mutants []
   (for [[file & edits] mutants, [from to] edits] {:file file :from from :to to}))

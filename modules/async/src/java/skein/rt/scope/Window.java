@@ -3,13 +3,14 @@ package skein.rt.scope;
 
 import clojure.lang.IFn;
 import clojure.lang.Var;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import skein.rt.Lock;
+import java.util.function.BooleanSupplier;
 import skein.rt.Region;
 import skein.rt.Runner;
 import skein.rt.World;
@@ -19,25 +20,25 @@ import skein.rt.block.Failures;
  * Calls a function on the items of an input, several at a time on virtual threads, for one reader of the results. The input
  * is an iterator that the threads read, or the reader offers items one by one.
  */
-public final class Window extends Lock {
+public final class Window {
     /*
+     *   offered -> begun -> done -> read     without offers an item begins when a thread goes to get it from the input;
+     *                                        one whose call throws is never done
+     *
      * Invariants, whenever the lock is free:
      *
-     *   V1  At most n calls of the function run.
-     *   V2  At most n items are begun and not read; at most `ahead` while the reader waits for one that is not done.
-     *   V3  Each item is begun once and its result is read once, in the order of the input if the window is ordered. In a
-     *       window for effect no result is read, and the reader waits for the end.
-     *   V4  The first call that throws ends the window: no item is begun after it, the threads are interrupted, and
-     *       the reader gets the exception when all of them have ended.
+     *   V1  At most n calls of the function run: there are at most n threads, and each runs one.
+     *   V2  At most n items are begun and unread; at most `ahead` while the reader waits for one that is not done.
+     *   V3  Each item is begun once and its result is read once, in the order of the input if the window is ordered.
+     *   V4  The first call that throws closes the window, and so does cancel(): no item is begun any more, and the threads
+     *       are interrupted. The reader gets the exception when all of them have ended.
+     *   V5  If an item may begin, some thread is on its way to it. Only while results are ready need this not hold until
+     *       half of n is free: so a reader that is faster than the calls does not start a thread for each item.
      *
-     *   OPEN -> CLOSED         a call threw, or cancel()
+     * A thread serves item after item, so that an item needs no thread of its own, and ends when none may begin. So a window
+     * that nobody reads holds no thread, and is garbage when its reader is.
      *
-     * A thread serves item after item, so that an item needs no thread of its own. It ends when the window is full or the
-     * input has ended. Before that, one thread at a time spins, in case the reader soon makes room. A thread that gets an
-     * item starts another thread if there is room, and so does the reader when it has made room. So a window that nobody
-     * reads holds no thread, and is garbage when its reader is.
-     *
-     * The input is read under a lock of its own, since it is the user's code and may block; that lock comes first.
+     * The input is the user's code and may block, so it is read under a lock of its own, which is taken before the other.
      */
 
     /** The value that {@link #read} returns when no more results will come. */
@@ -46,8 +47,11 @@ public final class Window extends Lock {
     private static final ThreadFactory THREADS =
             Thread.ofVirtual().name("skein-window").factory();
 
-    /** How long the reader and one thread spin for each other: less than a wake-up costs. */
-    private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 25_000 : 0;
+    /** An item, and later its result. */
+    private static final class Cell {
+        Object value; // belongs to the server that has begun it until it is done
+        boolean done; // guarded by the lock
+    }
 
     /** A thread of the window's. */
     private final class Server implements Runnable {
@@ -58,7 +62,7 @@ public final class Window extends Lock {
         public void run() {
             Var.resetThreadBindingFrame(bindings);
             region.cancellable().enter();
-            for (Cells.Cell cell; (cell = begin(this)) != null; ) serve(cell);
+            for (Cell cell; (cell = next(this)) != null; ) serve(cell);
             region.cancellable().exit();
         }
     }
@@ -68,19 +72,22 @@ public final class Window extends Lock {
     private final ReentrantLock inputLock = new ReentrantLock();
     private final int n;
     private final int ahead;
+    private final boolean ordered;
     private final Object bindings = Var.cloneThreadBindingFrame();
 
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
     // All of these are guarded by the lock.
     private final List<Server> servers = new ArrayList<>();
-    private final Cells cells;
-    private boolean exhausted; // the input has ended, or failed
-    private boolean closed;
+    private final ArrayDeque<Cell> offered = new ArrayDeque<>(); // not begun
+    private final ArrayDeque<Cell> results = new ArrayDeque<>(); // unread; if not ordered, only those that are done
+    private int unread; // how many are offered or begun, and not read
+    private int calls; // how many are begun, and not done
+    private boolean exhausted; // the input has ended or failed, or there is none
+    private volatile boolean closed; // volatile: read without the lock as well
     private Throwable inputFailure;
     private Throwable failure; // of the first call that threw
-    private volatile Thread reader; // the reader while it waits for a result; volatile: read without the lock
-    private boolean offers; // the reader waits for room as well
-    private boolean lingers; // a thread spins for room
-    private volatile boolean signalled; // volatile: read by the reader without the lock
+    private BooleanSupplier awaited; // what the reader waits for, or null
 
     /**
      * @param function of one item
@@ -91,25 +98,75 @@ public final class Window extends Lock {
      *     which calls end
      */
     public Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered) {
-        this(function, input, n, ahead, ordered, true);
-    }
-
-    private Window(IFn function, Iterator<?> input, int n, int ahead, boolean ordered, boolean keeps) {
         World.allowsThreads();
         this.function = function;
         this.input = input;
         this.n = n;
         this.ahead = ahead;
-        this.cells = new Cells(ordered, keeps);
+        this.ordered = ordered;
+        this.exhausted = input == null;
     }
 
-    /** Returns a window for effect, without results: the first read returns {@link #END}, or throws, when all calls are done. */
-    public static Window forEffect(IFn function, Iterator<?> input, int n) {
-        return new Window(function, input, n, n, false, false);
+    // The threads
+
+    /** Returns an item whose call this server has to make, or null if its thread is not needed any more. */
+    private Cell next(Server server) {
+        inputLock.lock();
+        try {
+            Cell cell = begin(server);
+            if (cell == null || input == null) return cell;
+            // Without the lock, as this may block. The lock of the input is held, so no later item can begin meanwhile.
+            Throwable thrown = null;
+            try {
+                if (input.hasNext()) {
+                    cell.value = input.next();
+                    if (!closed) return cell; // otherwise a call threw while the input blocked
+                }
+            } catch (Throwable t) { // the user's code; the reader gets it after the results before it
+                thrown = t;
+            }
+            unbegin(server, thrown);
+            return null;
+        } finally {
+            inputLock.unlock();
+        }
     }
 
-    /** Calls the function with an item. */
-    private void serve(Cells.Cell cell) {
+    /** Returns a cell that begins now, for {@code server}, or null if none may. Its value is set if it was offered. */
+    private Cell begin(Server server) {
+        lock.lock();
+        try {
+            if (!mayBegin()) {
+                leave(server);
+                return null;
+            }
+            Cell cell = offered.poll();
+            if (cell == null) cell = add(null); // before the item is there, so that V2 holds while the input is read
+            calls++;
+            grow();
+            return cell;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** There was no item for the cell that has begun last. */
+    private void unbegin(Server server, Throwable thrown) {
+        lock.lock();
+        try {
+            calls--;
+            unread--;
+            if (ordered) results.removeLast();
+            exhausted = true;
+            inputFailure = thrown;
+            leave(server);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Calls the function with an item, and ends it. */
+    private void serve(Cell cell) {
         Object result = null;
         Throwable thrown = null;
         try {
@@ -118,208 +175,99 @@ public final class Window extends Lock {
             thrown = t;
         }
         Thread.interrupted(); // it was for this call, not for the next
-        end(cell, result, thrown);
+        for (Server server : end(cell, result, thrown)) server.region.cancel();
     }
 
-    /** Returns the next item for {@code server}, or null if its thread is not needed any more. */
-    private Cells.Cell begin(Server server) {
-        if (input == null) return beginOffered(server);
-        if (mayLinger()) linger();
-        inputLock.lock();
+    /** Returns the servers to interrupt. */
+    private List<Server> end(Cell cell, Object result, Throwable thrown) {
+        lock.lock();
         try {
-            return stays(server) ? pull(server) : null;
-        } finally {
-            inputLock.unlock();
-        }
-    }
-
-    private Cells.Cell pull(Server server) {
-        Cells.Cell cell = new Cells.Cell();
-        boolean more = false;
-        Throwable thrown = null;
-        try {
-            more = input.hasNext();
-            if (more) cell.value = input.next();
-        } catch (Throwable t) { // the user's code; the reader gets it after the results before it
-            thrown = t;
-            more = false;
-        }
-        return began(server, more ? cell : null, thrown);
-    }
-
-    private boolean stays(Server server) {
-        Thread wake;
-        lock();
-        try {
-            if (hasRoom()) return true;
-            wake = leave(server);
-        } finally {
-            unlock();
-        }
-        LockSupport.unpark(wake);
-        return false;
-    }
-
-    private boolean mayLinger() {
-        lock();
-        try {
-            boolean may = SPIN_NANOS > 0 && World.current() == null && !lingers && !closed && !exhausted && !hasRoom();
-            if (may) lingers = true;
-            return may;
-        } finally {
-            unlock();
-        }
-    }
-
-    private void linger() {
-        long start = System.nanoTime();
-        do {
-            for (int i = 0; i < 32 && full(); i++) Thread.onSpinWait();
-            Thread.yield(); // other virtual threads may need the carrier thread
-        } while (full() && System.nanoTime() - start < SPIN_NANOS);
-        lock();
-        try {
-            lingers = false;
-        } finally {
-            unlock();
-        }
-    }
-
-    /** Returns, without the lock, whether there seems to be too little room. */
-    private boolean full() {
-        return cells.unread() >= (reader != null ? ahead : n) || !enoughRoom();
-    }
-
-    private Cells.Cell began(Server server, Cells.Cell cell, Throwable thrown) {
-        Thread wake = null;
-        Server another = null;
-        boolean ends;
-        lock();
-        try {
-            ends = cell == null || closed;
-            if (ends) {
-                exhausted = true;
-                inputFailure = thrown;
-                wake = leave(server);
-            } else {
-                cells.begin(cell);
-                another = moreServers();
+            calls--;
+            if (thrown == null) {
+                cell.value = result;
+                cell.done = true;
+                if (!ordered) results.add(cell);
+                return List.of();
             }
+            if (!closed) failure = thrown;
+            else if (failure != null && failure != thrown && !Region.isInterruption(thrown))
+                failure.addSuppressed(thrown);
+            return close();
         } finally {
-            unlock();
+            wakeReader();
+            lock.unlock();
         }
-        LockSupport.unpark(wake);
-        if (another != null) start(another);
-        return ends ? null : cell;
     }
 
-    private Cells.Cell beginOffered(Server server) {
-        Thread wake = null;
-        Server another = null;
-        Cells.Cell cell;
-        lock();
-        try {
-            cell = closed ? null : cells.beginOffered();
-            if (cell == null) wake = leave(server);
-            else another = moreServers();
-        } finally {
-            unlock();
-        }
-        LockSupport.unpark(wake);
-        if (another != null) start(another);
+    // The methods from here to wakeReader() are called under the lock.
+
+    private Cell add(Object item) {
+        Cell cell = new Cell();
+        cell.value = item;
+        if (ordered) results.add(cell); // its place; otherwise it gets one when it is done
+        unread++;
         return cell;
     }
 
-    private void end(Cells.Cell cell, Object result, Throwable thrown) {
-        List<Server> interrupted = List.of();
-        Thread wake;
-        lock();
-        try {
-            if (thrown == null) {
-                cells.end(cell, result);
-            } else {
-                cells.fail();
-                if (failure == null && !closed) {
-                    failure = thrown;
-                    interrupted = close();
-                } else if (failure != null && failure != thrown && !Region.isInterruption(thrown)) {
-                    failure.addSuppressed(thrown);
-                }
-            }
-            wake = wakeable();
-        } finally {
-            unlock();
-        }
-        LockSupport.unpark(wake);
-        for (Server server : interrupted) server.region.cancel();
+    private boolean mayBegin() {
+        return !closed && (!offered.isEmpty() || !exhausted && unread < (awaited != null ? ahead : n));
     }
 
-    // The methods from here to close() are called under the lock.
-
-    private boolean hasRoom() {
-        return !closed && !exhausted && cells.unread() < (reader != null ? ahead : n);
-    }
-
-    private boolean hasRoomForOffer() {
-        return cells.offered() + cells.calls() < n && cells.unread() < ahead;
-    }
-
-    private boolean readable() {
-        return cells.ready() || ended() || offers && hasRoomForOffer();
-    }
-
-    /** Returns whether the window has ended: no call will begin, and no result is left to read. */
-    private boolean ended() {
-        return closed && servers.isEmpty() || exhausted && cells.unread() == 0;
-    }
-
-    /** Returns the reader if it waits and no longer needs to, or null. */
-    private Thread wakeable() {
-        if (reader == null || !readable()) return null;
-        Thread wake = reader;
-        reader = null;
-        signalled = true;
-        return wake;
-    }
-
-    private Thread leave(Server server) {
-        servers.remove(server);
-        return wakeable();
-    }
-
-    /** Returns one more thread if all existing ones have an item and there is room for another item, or null. */
-    private Server moreServers() {
-        if (servers.size() > cells.calls() || servers.size() >= n) return null;
-        if (input == null ? closed || cells.offered() == 0 : !hasRoom()) return null;
+    /** Starts a thread if an item may begin. One is enough: it does the same when it begins its item. */
+    private void grow() {
+        if (servers.size() > calls || servers.size() >= n || !mayBegin()) return; // more than calls: one is on its way
         Server server = new Server();
         servers.add(server);
-        return server;
-    }
-
-    private List<Server> close() {
-        closed = true;
-        cells.dropOffered();
-        return new ArrayList<>(servers);
-    }
-
-    private void start(Server server) {
         try {
             server.thread.start();
-        } catch (Throwable t) { // no memory for a thread: the others continue without it, and nobody waits for it
-            if (alone(server)) throw t;
+        } catch (Throwable t) { // no memory for a thread
+            servers.remove(server);
+            if (servers.isEmpty()) throw t; // to the reader; otherwise the others go on without it
         }
     }
 
-    /** Removes a server that has not started. Returns whether there is no other. */
-    private boolean alone(Server server) {
-        lock();
+    private void leave(Server server) {
+        servers.remove(server);
+        wakeReader();
+    }
+
+    /** Closes the window. Returns the servers to interrupt without the lock, as that calls code of others. */
+    private List<Server> close() {
+        if (closed) return List.of();
+        closed = true;
+        offered.clear();
+        return List.copyOf(servers);
+    }
+
+    private boolean ready() {
+        return !results.isEmpty() && results.peek().done;
+    }
+
+    /** Returns whether no item will begin any more, and no result is left to read. */
+    private boolean ended() {
+        return closed && servers.isEmpty() || exhausted && unread == 0;
+    }
+
+    /** The reader waits until {@code condition} holds. */
+    private void await(BooleanSupplier condition) throws InterruptedException {
+        if (condition.getAsBoolean()) return;
+        Runner.beforeBlocking(); // a block that reads would hold up the worker that runs it
+        awaited = condition;
         try {
-            servers.remove(server);
-            return servers.isEmpty();
+            grow(); // V2 allows more from now on, and nothing is ready, so V5 must hold
+            while (awaited != null) changed.await();
         } finally {
-            unlock();
+            awaited = null;
         }
     }
+
+    private void wakeReader() {
+        if (awaited == null || !awaited.getAsBoolean()) return;
+        awaited = null; // not only when the reader runs again: V2 speaks of a reader that still has to wait
+        changed.signal();
+    }
+
+    // The reader
 
     /**
      * Returns the next result, or {@link #END}. Blocks until there is one; an interrupted read may be tried again.
@@ -327,35 +275,17 @@ public final class Window extends Lock {
      * @throws Exception the exception of a call or of the input, after the results before it
      */
     public Object read() throws Exception {
-        for (; ; ) {
-            Object result = null;
-            Server another = null;
-            boolean ready;
-            boolean ended;
-            lock();
-            try {
-                ready = cells.ready();
-                ended = !ready && ended();
-                if (ready) {
-                    result = cells.read();
-                } else if (!ended) {
-                    offers = false;
-                    waits();
-                }
-                if (!ended && enoughRoom()) another = moreServers();
-            } finally {
-                unlock();
-            }
-            if (another != null) start(another);
-            if (ready) return result;
-            if (ended) return end();
-            await();
+        lock.lock();
+        try {
+            await(() -> ready() || ended());
+            if (!ready()) return end();
+            unread--;
+            Object result = results.poll().value;
+            if (2 * (unread - calls) <= n) grow();
+            return result;
+        } finally {
+            lock.unlock();
         }
-    }
-
-    /** Returns whether calls may fill the room. While results are ready, they do so only once half is free. */
-    private boolean enoughRoom() {
-        return reader != null || 2 * (cells.unread() - cells.calls()) <= n;
     }
 
     private Object end() throws Exception {
@@ -368,113 +298,60 @@ public final class Window extends Lock {
 
     /** Offers an item, and blocks until it is accepted or a result must be read first. Returns whether it was accepted. */
     public boolean offer(Object item) throws InterruptedException {
-        for (; ; ) {
-            Server another = null;
-            boolean taken;
-            boolean readable;
-            lock();
-            try {
-                taken = !closed && hasRoomForOffer();
-                readable = !taken && (closed || cells.ready());
-                if (taken) {
-                    cells.offer(item);
-                    another = moreServers();
-                } else if (!readable) {
-                    offers = true;
-                    waits();
-                }
-            } finally {
-                unlock();
-            }
-            if (another != null) start(another);
-            if (taken) return true;
-            if (readable) return false;
-            await();
+        lock.lock();
+        try {
+            await(() -> hasRoomForOffer() || ready() || closed);
+            if (closed || !hasRoomForOffer()) return false;
+            offered.add(add(item));
+            grow();
+            return true;
+        } finally {
+            lock.unlock();
         }
     }
 
-    /** No more items will be offered. */
-    public void complete() {
-        lock();
-        try {
-            exhausted = true;
-        } finally {
-            unlock();
-        }
+    private boolean hasRoomForOffer() {
+        return offered.size() + calls < n && unread < ahead;
     }
 
     /** Returns whether a result can be read without waiting. */
-    public boolean ready() {
-        lock();
+    public boolean isReady() {
+        lock.lock();
         try {
-            return cells.ready();
+            return ready();
         } finally {
-            unlock();
+            lock.unlock();
         }
     }
 
-    /** Ends the window without a result: interrupts its threads, and waits until they have ended, even if it is interrupted. */
+    /** Closes the window and drops its results. Waits until its threads have ended, even if this one is interrupted. */
     public void cancel() {
-        List<Server> interrupted;
-        lock();
+        List<Server> cancelled;
+        lock.lock();
         try {
-            interrupted = closed ? List.of() : close();
+            cancelled = close();
         } finally {
-            unlock();
+            lock.unlock();
         }
-        for (Server server : interrupted) server.region.cancel();
-        boolean flag = false;
-        for (; ; ) {
-            boolean ended;
-            lock();
+        for (Server server : cancelled) server.region.cancel();
+        lock.lock();
+        try {
+            awaitEnd();
+            results.clear(); // a later read must find the end
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void awaitEnd() {
+        boolean interrupted = false;
+        while (!servers.isEmpty()) {
             try {
-                ended = servers.isEmpty();
-                cells.dropResults();
-                if (!ended) {
-                    offers = false;
-                    waits();
-                }
-            } finally {
-                unlock();
-            }
-            if (ended) break;
-            try {
-                await();
+                await(servers::isEmpty);
             } catch (InterruptedException e) {
-                flag = true;
+                interrupted = true;
             }
         }
-        if (flag) Thread.currentThread().interrupt();
-    }
-
-    private void waits() {
-        signalled = false;
-        reader = Thread.currentThread();
-    }
-
-    private void await() throws InterruptedException {
-        Thread me = Thread.currentThread();
-        if (!me.isVirtual()) spin();
-        if (signalled) return;
-        Runner.beforeBlocking();
-        while (!signalled) {
-            if (Thread.interrupted()) {
-                lock();
-                try {
-                    reader = null;
-                } finally {
-                    unlock();
-                }
-                throw new InterruptedException();
-            }
-            LockSupport.park(this);
-        }
-    }
-
-    private void spin() {
-        long start = System.nanoTime();
-        do {
-            for (int i = 0; i < 32 && !signalled; i++) Thread.onSpinWait();
-        } while (!signalled && System.nanoTime() - start < SPIN_NANOS);
+        if (interrupted) Thread.currentThread().interrupt();
     }
 }
