@@ -170,8 +170,8 @@
 
 (deftest refusals-name-the-call
   (are [message form] (= message (ex-message (caught form)))
-    "delay-ms of with-timeout must be a number of milliseconds, but is nil." (v/with-timeout nil 1)
-    "delay-ms of sleep must be a number of milliseconds, but is nil." (v/sleep nil)
+    "delay-ms of with-timeout must be a number of milliseconds or a java.time.Duration, but is nil." (v/with-timeout nil 1)
+    "delay-ms of sleep must be a number of milliseconds or a java.time.Duration, but is nil." (v/sleep nil)
     "semaphore of with-permit must be a semaphore, but is nil." (v/with-permit nil 1)))
 
 (deftest the-two-forms-of-with-permit-name-each-other

@@ -14,7 +14,9 @@
   {:no-doc true}
   (:require
    [clojure.string :as str]
-   [skein.impl.error :as error]))
+   [skein.impl.error :as error])
+  (:import
+   (java.time Duration)))
 
 (set! *warn-on-reflection* true)
 
@@ -56,18 +58,25 @@
            (str "a whole number from " least (when (< (long most) Long/MAX_VALUE) (str " to " most)))))))
 
 (defn- time? [x]
-  (and (number? x) (not (NaN? (double x)))))
-
-(defn milliseconds
-  "Returns `ms` as a long of 0 or more, or throws :skein/bad-number if it is not a number. Returns
-  0 for a number below 0."
-  ^long [what ms]
-  (number what ms "a number of milliseconds" time?)
-  (long (max 0.0 (min 1e12 (double ms)))))
+  (or (instance? Duration x)
+      (and (number? x) (not (NaN? (double x))))))
 
 (def time-option
-  "The entry of an option in milliseconds, for the `known` of `options`."
-  [time? "a number of milliseconds" :skein/bad-number])
+  "The entry of an option that holds a time, for the `known` of `options`; see `milliseconds`."
+  [time? "a number of milliseconds or a java.time.Duration" :skein/bad-number])
+
+(defn milliseconds
+  "Returns the time `x`, a number of milliseconds or a Duration, in milliseconds, as a long from 0. What is below 0 counts as
+  0, and what is longer than some 30 years as that. Throws :skein/bad-number if `x` is neither.
+
+      (milliseconds :timeout-ms (java.time.Duration/ofSeconds 2))
+      ;=> 2000"
+  ^long [what x]
+  (number what x (second time-option) time?)
+  (let [ms (if (instance? Duration x)
+             (+ (* 1e3 (.getSeconds ^Duration x)) (/ (.getNano ^Duration x) 1e6)) ; its toMillis may overflow
+             (double x))]
+    (long (max 0.0 (min 1e12 ms)))))
 
 (defn instance
   "Returns `x`, or throws `error` unless it is an instance of `c`. `wanted` says what it must be."

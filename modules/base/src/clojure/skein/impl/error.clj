@@ -2,11 +2,11 @@
 (ns skein.impl.error
   "The exceptions that Skein throws when a call is wrong.
 
-  * `fail!` throws one
+  * `fail!` throws one; `timed-out` makes one for something that took too long
   * `preview` returns a short text for a value, for a message
   * `check-java` refuses an old Java
 
-  Every exception is an ex-info whose data has a keyword of the namespace `skein`
+  Every exception has data, as an ex-info has, with a keyword of the namespace `skein`
   under :skein/error. doc/errors.md says what each means and what to do."
   {:no-doc true}
   (:require
@@ -106,3 +106,15 @@
   (catch Exception e
     (internals/unloaded! 'skein.impl.error)
     (throw e)))
+
+(defn timed-out
+  "Returns the exception :skein/timeout of something that took longer than it may, a java.util.concurrent.TimeoutException.
+
+  message  what took too long, and what to do
+  data     map with :what, a keyword, and :ms, how long it might take
+
+      (ex-data (timed-out \"The scope took longer than 50 ms.\" {:what :scope :ms 50}))
+      ;=> {:skein/error :skein/timeout, :what :scope, :ms 50}"
+  (^Throwable [message data] (timed-out message data nil))
+  (^Throwable [message data cause]
+   (skein.base.TimeoutException. message (assoc data :skein/error :skein/timeout) cause)))

@@ -4,6 +4,7 @@
    [clojure.test :refer [are deftest is]]
    [skein.impl.check :as check])
   (:import
+   (java.time Duration)
    (java.util ArrayList)
    (java.util.concurrent Semaphore)))
 
@@ -29,14 +30,17 @@
     [:skein/bad-collection "coll must be a collection, but is 5."] (check/collection "coll" 5)
     [:skein/bad-number ":n must be a whole number from 1, but is 1.5."] (check/whole :n 1.5 1)
     [:skein/bad-number ":n must be a whole number from 1 to 9, but is 10."] (check/whole :n 10 1 9)
-    [:skein/bad-number ":ms must be a number of milliseconds, but is \"1\"."] (check/milliseconds :ms "1")
+    [:skein/bad-number ":ms must be a number of milliseconds or a java.time.Duration, but is \"1\"."] (check/milliseconds :ms "1")
     [:skein/bad-semaphore "s must be a semaphore, but is 1."]
     (check/instance :skein/bad-semaphore "s" 1 Semaphore "a semaphore")
     [:skein/bad-policy "policy must be :a or :b, but is :c."] (check/policy "policy" :c ":a or :b" #{:a :b})))
 
-(deftest past-times-become-zero
+(deftest times-are-numbers-or-durations
   (is (= [0 0 0 7 7] (map (fn [ms] (check/milliseconds :ms ms)) [-5 -0.5 0 7 7.9])))
-  (is (pos? (check/milliseconds :ms ##Inf))))
+  (is (= [0 0 1 2000] (map (fn [d] (check/milliseconds :ms d))
+                           [(Duration/ofDays -1) (Duration/ofNanos 999999) (Duration/ofNanos 1999999) (Duration/ofSeconds 2)])))
+  (is (pos? (check/milliseconds :ms ##Inf)))
+  (is (pos? (check/milliseconds :ms (Duration/ofSeconds Long/MAX_VALUE)))))
 
 (deftest options-are-known-and-fit
   (let [known {:n [pos-int? "a whole number from 1" :skein/bad-number] :ordered? [boolean? "true or false"]}]

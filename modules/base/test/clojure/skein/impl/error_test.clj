@@ -7,7 +7,9 @@
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
    [skein.impl.check :as check]
-   [skein.impl.error :as error]))
+   [skein.impl.error :as error])
+  (:import
+   (java.util.concurrent TimeoutException)))
 
 (set! *warn-on-reflection* true)
 
@@ -18,6 +20,13 @@
                " Start the program with a newer Java: put its bin folder first on the PATH.")]
          (try (error/check-java 17 "/jdk")
               (catch clojure.lang.ExceptionInfo e [(:skein/error (ex-data e)) (ex-message e)])))))
+
+(deftest what-took-too-long-is-a-timeout-with-data
+  (let [cause (ex-info "slow" {})
+        e (error/timed-out "The fold took longer than 5 ms." {:what :fold :ms 5} cause)]
+    (is (instance? TimeoutException e))
+    (is (= {:skein/error :skein/timeout :what :fold :ms 5} (ex-data e)))
+    (is (= ["The fold took longer than 5 ms." cause] [(ex-message e) (ex-cause e)]))))
 
 (defspec preview-is-what-pr-str-prints-or-its-beginning 200
   (prop/for-all [text gen/string]
