@@ -284,31 +284,34 @@
 ;;;; Time and limits
 
 (defmacro sleep
-  "Waits for `delay-ms` milliseconds, or not at all if that is below 1. A block parks, a thread
-  blocks. Returns nil. The wait can be cancelled and interrupted. It takes no time in a simulation,
-  which refuses Thread/sleep. Throws :skein/bad-number if `delay-ms` is not a number.
+  "Waits for `ms` milliseconds, a number or a Duration, or not at all if that is below 1. A block parks, a
+  thread blocks. Returns nil. The wait can be cancelled and interrupted. It takes no time in a simulation,
+  which refuses Thread/sleep. Throws :skein/bad-number if `ms` is neither.
 
       (sleep 1)
       ;=> nil"
   {:style/indent 0}
-  [delay-ms]
-  `(let [timer# (timing/timer ~delay-ms)]
+  [ms]
+  `(let [timer# (timing/timer ~ms)]
      (try (timing/await-timer timer#) (finally (.close timer#)))))
 
 (defmacro with-timeout
-  "Returns the value of the body. If the body has not ended after `delay-ms` milliseconds,
-  interrupts it where it blocks or parks, and throws :skein/timeout.
+  "Returns the value of the body. If the body has not ended in time, interrupts it where it blocks or parks,
+  and throws :skein/timeout, a java.util.concurrent.TimeoutException.
+
+  - ms-or-options  a number of milliseconds or a Duration; below 1 means at once. Or a map:
+    - :timeout-ms  the time
+    - :default     the value to return instead of throwing; it may be nil
 
   The body runs on this thread, with its bindings and locks, and `with-timeout` waits for its
   end. If the body returns a value in spite of the interrupt, returns that. Throws
-  :skein/bad-number.
+  :skein/bad-number and :skein/bad-option.
 
-      (try (with-timeout 1 (Thread/sleep 60000))
-           (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
-      ;=> :skein/timeout"
+      (with-timeout {:timeout-ms 1 :default :late} (Thread/sleep 60000))
+      ;=> :late"
   {:style/indent 1}
-  [delay-ms & body]
-  `(let [limit# (timing/begin ~delay-ms)]
+  [ms-or-options & body]
+  `(let [limit# (timing/begin ~ms-or-options)]
      (timing/end limit# (try (do ~@body) (catch Throwable t# (timing/failed limit# t#))))))
 
 (defn retry
@@ -317,16 +320,17 @@
   options, a map:
 
   - :attempts        how many calls at most, by default 3
-  - :backoff-ms      the pause after the first failure, by default 100
+  - :backoff-ms      the pause after the first failure, by default 100. As all times here, it is a number of
+                     milliseconds or a Duration
   - :factor          each pause is this factor times the pause before, by default 2
   - :max-backoff-ms  the longest pause, by default 10000
   - :jitter          the part of a pause that is random, from 0 to 1, by default 0.5
-  - :deadline-ms     the longest time for all calls and pauses together. A call that is still
+  - :timeout-ms      the longest time for all calls and pauses together. A call that is still
                      running then is interrupted; a pause that would end later does not start
   - :retry?          function of the exception that returns whether to try again; by default
                      it returns true for every Exception. An interrupted call is never retried
 
-  Throws the last exception, with up to 32 earlier ones suppressed in it. When the deadline passes,
+  Throws the last exception, with up to 32 earlier ones suppressed in it. When the time is up,
   throws :skein/timeout with the last exception as its cause. Throws :skein/bad-option,
   :skein/bad-number and :skein/not-a-function.
 
@@ -335,8 +339,8 @@
       ;=> 3
 
   Source: exponential backoff with jitter, M. Brooker, AWS Architecture Blog, 2015."
-  [options f]
-  (timing/retry options f))
+  ([f] (retry {} f))
+  ([options f] (timing/retry options f)))
 
 (defn semaphore
   "Returns a fair java.util.concurrent.Semaphore of `n` permits, for `with-permit`. Throws

@@ -167,7 +167,7 @@
 (defmacro ^:private ending
   "Evaluates the body, which a limit may end with an exception of this :skein/error."
   [error & body]
-  `(try ~@body (catch clojure.lang.ExceptionInfo e# (when-not (= ~error (:skein/error (ex-data e#))) (throw e#)))))
+  `(try ~@body (catch Exception e# (when-not (= ~error (:skein/error (ex-data e#))) (throw e#)))))
 
 (defn- failing-after [ms]
   (fn failing [] (Thread/sleep (long ms)) (throw (ex-info "meant" {:skein/error ::meant}))))
@@ -202,7 +202,7 @@
       :put (a/>!! (a/chan 1 (map (fn step [v] (run!! context x) v)) (fn handled [_])) 1)
       :timeout (ending :skein/timeout (v/with-timeout x (run!! limited y)))
       :scope (ending :skein/deadline-passed (s/scope [t {:deadline-ms x}] (s/fork t (a/<!! (a/chan))) (run!! limited y)))
-      :retry (ending :skein/timeout (v/retry {:attempts 2 :backoff-ms 0 :deadline-ms x} (fn [] (run!! limited y))))
+      :retry (ending :skein/timeout (v/retry {:attempts 2 :backoff-ms 0 :timeout-ms x} (fn [] (run!! limited y))))
       :race (v/race (fn [] (run!! elsewhere x)) (fn [] (run!! elsewhere y)))
       :any (v/any (fn [] (run!! elsewhere x)) (fn [] (run!! elsewhere y)))
       :all (ending ::meant (v/all (fn [] (run!! elsewhere y)) (failing-after x)))

@@ -19,18 +19,26 @@
 
 ;;;; Timeouts
 
-(deftype-once ^:private Limit [^Region region ^Channel timer fired? delay-ms])
+(deftype-once ^:private Limit [^Region region ^Channel timer fired? ms default]) ; default: [value], or nil
+
+(def ^:private limits
+  "Option -> what its value must be; see skein.impl.check/options."
+  {:timeout-ms check/time-option
+   :default [any? "any value"]})
 
 (defn begin
-  "Returns a limit, which interrupts this thread or block after `delay-ms`, unless `end` or `failed` is called before."
-  [delay-ms]
-  (let [delay-ms (check/milliseconds "delay-ms of with-timeout" delay-ms)
+  "Returns a limit, which interrupts this thread or block when the time is up, unless `end` or `failed` is called before. For
+  the argument see skein.virtual's `with-timeout`."
+  [ms-or-options]
+  (let [{:keys [timeout-ms]} (check/leading "with-timeout" :timeout-ms ms-or-options limits)
+        ms (check/milliseconds ":timeout-ms of with-timeout" timeout-ms)
+        default (when (map? ms-or-options) (find ms-or-options :default)) ; nil is a default like any other
         region (Region/enter nil)
         fired? (volatile! false)
         fire (fn fire [_] (vreset! fired? true) (.cancel region))
-        timer (Callback/after delay-ms fire)]
-    (when (zero? delay-ms) (fire nil)) ; the body must not begin before the limit has fired
-    (Limit. region timer fired? delay-ms)))
+        timer (Callback/after ms fire)]
+    (when (zero? ms) (fire nil)) ; the body must not begin before the limit has fired
+    (Limit. region timer fired? ms (when default [(val default)]))))
 
 (defn- stop-timer
   [^Limit limit thrown]
@@ -46,26 +54,29 @@
 (defn- failure
   "Returns the exception of a limit. The interrupt is one of its suppressed exceptions and not its cause, because a REPL prints only
   the message of the last cause."
-  [delay-ms interrupt]
-  (doto (ex-info (str "The body took longer than " delay-ms " ms. Give it more time, or less to do.")
-                 {:skein/error :skein/timeout :delay-ms delay-ms})
+  [ms interrupt]
+  (doto (error/timed-out (str "The body took longer than " ms " ms. Give it more time, or less to do.")
+                         {:what :with-timeout :ms ms})
     (Throwable/.addSuppressed interrupt)))
 
 (defn failed
-  "Ends `limit` after its body has thrown `thrown`. Throws :skein/timeout if the limit
-  interrupted the body, else `thrown`."
+  "The body of `limit` has thrown `thrown`. If the limit interrupted it, returns the default, or throws :skein/timeout.
+  Otherwise throws `thrown`. Ends the limit if it throws."
   [^Limit limit thrown]
-  (let [fired? (and (.isCancelled ^Region (.-region limit)) (Region/isInterruption thrown) @(.-fired? limit))
-        thrown (if fired? (failure (.-delay_ms limit) thrown) thrown)]
-    (stop-timer limit thrown)
-    (throw thrown)))
+  (let [late? (and (.isCancelled ^Region (.-region limit)) (Region/isInterruption thrown) @(.-fired? limit))
+        [default :as default?] (.-default limit)
+        thrown (if late? (failure (.-ms limit) thrown) thrown)]
+    (if (and late? default?)
+      default
+      (do (stop-timer limit thrown)
+          (throw thrown)))))
 
 ;;;; Sleeping
 
 (defn timer
-  "Returns a timeout that closes after `delay-ms`, at once if that is below 1."
-  ^Channel [delay-ms]
-  (Timeout/after (check/milliseconds "delay-ms of sleep" delay-ms)))
+  "Returns a timeout that closes after `ms`, a time, at once if that is below 1."
+  ^Channel [ms]
+  (Timeout/after (check/milliseconds "ms of sleep" ms)))
 
 (defn await-timer
   "Waits until the timeout `t` closes. A block parks."
@@ -74,9 +85,9 @@
   (ThreadWaiter/take t))
 
 (defn pause-for
-  "Blocks this thread for `delay-ms`."
-  [delay-ms]
-  (let [t (timer delay-ms)]
+  "Blocks this thread for `ms`."
+  [ms]
+  (let [t (timer ms)]
     (try (await-timer t) (finally (.close t)))))
 
 ;;;; Retrying
@@ -92,13 +103,13 @@
    :factor [(fn [x] (and (number? x) (<= 1 (double x)))) "a number from 1"]
    :max-backoff-ms check/time-option
    :jitter [(fn [x] (and (number? x) (<= 0 (double x) 1))) "a number from 0 to 1"]
-   :deadline-ms check/time-option
+   :timeout-ms check/time-option
    :retry? [ifn? "a function" :skein/not-a-function]})
 
 (defn- pause-ms
   "Returns how long to wait after attempt `n`, counted from 1, has failed."
   ^long [{:keys [backoff-ms factor max-backoff-ms jitter]} n]
-  (let [full (min (double max-backoff-ms) (* (double (max 0 backoff-ms)) (Math/pow (double factor) (dec (long n)))))]
+  (let [full (min (double max-backoff-ms) (* (double backoff-ms) (Math/pow (double factor) (dec (long n)))))]
     (Math/round (* full (- 1.0 (* (double jitter) (World/drawDouble)))))))
 
 (defn- remaining-ms
@@ -117,10 +128,10 @@
               (f))}
     (catch Throwable t {:error t})))
 
-(defn- out-of-time [error delay-ms n thrown]
-  (ex-info (str "The deadline of " delay-ms " ms passed after " n (if (= 1 n) " attempt." " attempts."))
-           {:skein/error error :delay-ms delay-ms :attempts n}
-           thrown))
+(defn- out-of-time [ms n thrown]
+  (error/timed-out (str "No success within " ms " ms, in " n (if (= 1 n) " attempt" " attempts") ". Give it more time.")
+                   {:what :retry :ms ms :attempts n}
+                   thrown))
 
 (defn- again?
   "Returns whether to try again after attempt `n` threw `thrown`."
@@ -151,8 +162,10 @@
   "Calls `f` until it returns; see skein.virtual."
   [options f]
   (check/function "f of retry" f)
-  (let [{:keys [deadline-ms] :as options} (merge defaults (check/options "retry" options known))
-        deadline-ns (when deadline-ms (+ (Scheduler/nanoTime) (* 1000000 (check/milliseconds :deadline-ms deadline-ms))))]
+  (let [times (fn [options k] (if (contains? options k) (update options k (partial check/milliseconds k)) options))
+        {:keys [timeout-ms] :as options} (reduce times (merge defaults (check/options "retry" options known))
+                                                 [:backoff-ms :max-backoff-ms :timeout-ms])
+        deadline-ns (when timeout-ms (+ (Scheduler/nanoTime) (* 1000000 (long timeout-ms))))]
     (loop [n 1, earlier []]
       (let [{:keys [value error]} (attempt f (remaining-ms deadline-ns))
             pause (pause-ms options n)]
@@ -160,7 +173,7 @@
           (nil? error) value
           (Region/isInterruption error) (throw (with-earlier error earlier)) ; it has delivered a cancellation from outside
           (and deadline-ns (or (late? deadline-ns 0) (and (again? options n error) (late? deadline-ns pause))))
-          (throw (with-earlier (out-of-time :skein/timeout deadline-ms n error) earlier))
+          (throw (with-earlier (out-of-time timeout-ms n error) earlier))
           (not (again? options n error)) (throw (with-earlier error earlier))
           :else (do (pause-for pause)
                     (recur (inc n) (remember earlier error))))))))

@@ -41,7 +41,7 @@
             #(v/race soon (fn [] (s/scope [sc {:on-error :collect}] (s/async sc (for-ever)) (for-ever))))]
            ["all" ::meant
             #(v/all (fn [] (soon) (throw (ex-info "meant" {:skein/error ::meant}))) (fn [] (async (for-ever)) (for-ever)))]
-           ["retry" :skein/timeout #(v/retry {:attempts 1 :deadline-ms 50} (fn [] (async (for-ever)) (for-ever)))]
+           ["retry" :skein/timeout #(v/retry {:attempts 1 :timeout-ms 50} (fn [] (async (for-ever)) (for-ever)))]
            ["a transducer, >!!" :skein/timeout #(v/with-timeout 50 (>!! (chan 1 sleeping) 1) (for-ever))]
            ["a transducer, offer!" :skein/timeout #(v/with-timeout 50 (a/offer! (chan 1 sleeping) 1) (for-ever))]
            ["a transducer, in a block" :skein/deadline-passed

@@ -12,7 +12,8 @@
    [skein.scope :as s]
    [skein.virtual :as v])
   (:import
-   (java.util.concurrent CountDownLatch Semaphore)
+   (java.time Duration)
+   (java.util.concurrent CountDownLatch Semaphore TimeoutException)
    (java.util.concurrent.atomic AtomicInteger)
    (skein.rt Channel)
    (skein.rt.schedule Timeout)))
@@ -45,8 +46,17 @@
   (is (= :value (within-deadline (v/with-timeout 1 (try (Thread/sleep 60000) (catch InterruptedException _ :value)))))
       "a body that catches the interrupt returns its value"))
 
+(deftest a-late-body-may-have-a-default
+  (is (= [:late nil] (within-deadline [(v/with-timeout {:timeout-ms 1 :default :late} (Thread/sleep 60000))
+                                       (v/with-timeout {:timeout-ms 1 :default nil} (Thread/sleep 60000))])))
+  (is (= :in-time (v/with-timeout {:timeout-ms 60000 :default :late} :in-time)))
+  (is (= "boom" (ex-message (caught (v/with-timeout {:timeout-ms 60000 :default :late} (throw (ex-info "boom" {})))))))
+  (is (= :late (await-port (a/go (v/with-timeout {:timeout-ms 1 :default :late} (a/<! (a/chan))))))))
+
 (deftest the-interrupt-is-suppressed-in-the-timeout
   (let [late (within-deadline (caught (v/with-timeout 1 (Thread/sleep 60000))))]
+    (is (instance? TimeoutException late))
+    (is (= {:skein/error :skein/timeout :what :with-timeout :ms 1} (ex-data late)))
     (is (= "The body took longer than 1 ms. Give it more time, or less to do." (:clojure.error/cause (main/ex-triage (Throwable->map late))))
         "a REPL prints the message of the last cause")
     (is (= [InterruptedException] (map class (Throwable/.getSuppressed late))))))
@@ -61,7 +71,7 @@
   (let [^Channel c (a/chan)]
     (is (= [:skein/timeout 5]
            (await-port (a/go [(try (v/with-timeout 1 (a/<! c))
-                                   (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
+                                   (catch TimeoutException e (:skein/error (ex-data e))))
                               (v/with-timeout 60000 (a/<! (a/timeout 1)) 5)]))))
     (is (= 0 (.takerCount c)) "and leaves nothing there")))
 
@@ -70,9 +80,9 @@
     (within-deadline
       (s/scope [s]
         (s/fork s (try (v/with-timeout 60000 (.countDown begun) (Thread/sleep 60000))
-                       (catch clojure.lang.ExceptionInfo _ (.incrementAndGet timed-out))))
+                       (catch TimeoutException _ (.incrementAndGet timed-out))))
         (s/go s (try (v/with-timeout 60000 (.countDown begun) (a/<! (a/chan)))
-                     (catch clojure.lang.ExceptionInfo _ (.incrementAndGet timed-out))))
+                     (catch TimeoutException _ (.incrementAndGet timed-out))))
         (.await begun)
         (s/cancel! s)))
     (is (= 0 (.get timed-out)) "which is not a timeout")))
@@ -98,7 +108,7 @@
   (let [[f ^AtomicInteger calls] (failing 3)]
     (is (= :done (v/retry {:attempts 4 :backoff-ms 0} f)))
     (is (= 4 (.get calls))))
-  (is (= :done (v/retry {} (constantly :done))))
+  (is (= :done (v/retry (constantly :done))))
   (is (nil? (v/retry {} (constantly nil)))))
 
 (deftest the-last-exception-is-thrown-with-the-others
@@ -116,12 +126,13 @@
                    (caught (v/retry {:backoff-ms 0} #(do (.incrementAndGet calls) (throw (InterruptedException.)))))))
     (is (= 1 (.get calls)))))
 
-(deftest a-deadline-interrupts-an-attempt
-  (let [thrown (within-deadline (caught (v/retry {:deadline-ms 5 :attempts 100} #(Thread/sleep 60000))))]
-    (is (= {:skein/error :skein/timeout :delay-ms 5 :attempts 1} (ex-data thrown)))))
+(deftest a-timeout-interrupts-an-attempt
+  (let [thrown (within-deadline (caught (v/retry {:timeout-ms 5 :attempts 100} #(Thread/sleep 60000))))]
+    (is (instance? TimeoutException thrown))
+    (is (= {:skein/error :skein/timeout :what :retry :ms 5 :attempts 1} (ex-data thrown)))))
 
-(deftest a-pause-beyond-the-deadline-is-not-begun
-  (let [thrown (within-deadline (caught (v/retry {:deadline-ms 5000 :backoff-ms 600000 :max-backoff-ms 600000}
+(deftest a-pause-beyond-the-timeout-is-not-begun
+  (let [thrown (within-deadline (caught (v/retry {:timeout-ms 5000 :backoff-ms 600000 :max-backoff-ms 600000}
                                                  #(throw (ex-info "no" {})))))]
     (is (= :skein/timeout (:skein/error (ex-data thrown))))
     (is (= "no" (ex-message (ex-cause thrown))))))
@@ -156,6 +167,8 @@
   (are [error form] (= error (refusal form))
     :skein/bad-number (v/with-timeout nil 1)
     :skein/bad-number (v/with-timeout "1" 1)
+    :skein/bad-number (v/with-timeout {:default 1} 1)
+    :skein/bad-option (v/with-timeout {:timeout-ms 1 :else 1} 1)
     :skein/bad-option (v/retry {:attempts 0} #(do 1))
     :skein/bad-option (v/retry {:times 3} #(do 1))
     :skein/bad-option (v/retry {:jitter 2} #(do 1))
@@ -170,8 +183,9 @@
 
 (deftest refusals-name-the-call
   (are [message form] (= message (ex-message (caught form)))
-    "delay-ms of with-timeout must be a number of milliseconds or a java.time.Duration, but is nil." (v/with-timeout nil 1)
-    "delay-ms of sleep must be a number of milliseconds or a java.time.Duration, but is nil." (v/sleep nil)
+    "The first argument of with-timeout must be a number of milliseconds or a java.time.Duration, or a map of options, but is nil."
+    (v/with-timeout nil 1)
+    "ms of sleep must be a number of milliseconds or a java.time.Duration, but is nil." (v/sleep nil)
     "semaphore of with-permit must be a semaphore, but is nil." (v/with-permit nil 1)))
 
 (deftest the-two-forms-of-with-permit-name-each-other
@@ -182,7 +196,7 @@
 
 (deftest the-longest-time-limit-never-ends
   (is (= 1 (v/with-timeout Long/MAX_VALUE 1)))
-  (is (= 1 (v/retry {:deadline-ms Long/MAX_VALUE :max-backoff-ms Long/MAX_VALUE} (fn [] 1)))))
+  (is (= 1 (v/retry {:timeout-ms Long/MAX_VALUE :max-backoff-ms Long/MAX_VALUE} (fn [] 1)))))
 
 (deftest the-time-may-be-up-before-the-body-begins
   (is (= :skein/timeout
@@ -194,11 +208,18 @@
     (is (= "1000" (ex-message thrown)))
     (is (= (map str (range 968 1000)) (map ex-message (.getSuppressed ^Throwable thrown))))))
 
+(deftest a-time-may-be-a-duration
+  (let [short (Duration/ofMillis 1)]
+    (is (nil? (v/sleep short)))
+    (is (= 1 (:ms (ex-data (within-deadline (caught (v/with-timeout short (Thread/sleep 60000))))))))
+    (is (= 1 (:ms (ex-data (within-deadline (caught (v/retry {:timeout-ms short} #(Thread/sleep 60000))))))))
+    (is (= "no" (ex-message (caught (v/retry {:attempts 2 :backoff-ms short :max-backoff-ms short} #(throw (ex-info "no" {})))))))))
+
 (deftest a-time-of-0-or-below-is-over-at-once
   (doseq [ms [0 -1.5 Long/MIN_VALUE]]
     (is (nil? (v/sleep ms)))
     (is (= :skein/timeout (refusal (v/with-timeout ms (Thread/sleep 60000)))))
-    (is (= :skein/timeout (refusal (v/retry {:deadline-ms ms} #(Thread/sleep 60000)))))
+    (is (= :skein/timeout (refusal (v/retry {:timeout-ms ms} #(Thread/sleep 60000)))))
     (is (= "no" (ex-message (caught (v/retry {:attempts 2 :backoff-ms ms :max-backoff-ms ms} #(throw (ex-info "no" {})))))))
     (is (= :skein/deadline-passed (refusal (s/scope [s {:deadline-ms ms}] (s/fork s (Thread/sleep 60000))))))
     (is (= :skein/deadline-passed (refusal (s/scope [_ {:deadline-ms ms}] 1))))))

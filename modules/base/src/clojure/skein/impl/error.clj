@@ -117,4 +117,4 @@
       ;=> {:skein/error :skein/timeout, :what :scope, :ms 50}"
   (^Throwable [message data] (timed-out message data nil))
   (^Throwable [message data cause]
-   (skein.base.TimeoutException. message (assoc data :skein/error :skein/timeout) cause)))
+   (skein.base.TimeoutException. message (merge {:skein/error :skein/timeout} data) cause)))
