@@ -10,7 +10,8 @@
   program."
   (:require
    [clojure.edn :as edn]
-   [skein.virtual :as v])
+   [skein.virtual :as v]
+   [skein.virtuoso :as virtuoso])
   (:import
    (java.io DataInputStream DataOutputStream IOException)
    (java.net InetAddress ServerSocket Socket SocketException)
@@ -48,11 +49,11 @@
   ^ServerSocket [{:keys [max-connections bytes-per-s]}]
   (let [server (ServerSocket. 0 4096 (InetAddress/getLoopbackAddress))
         places (Semaphore. max-connections)]
-    (v/thread
+    (v/future
       (try
         (while true
           (let [socket (.accept server)]
-            (v/thread (try (serve socket places bytes-per-s) (catch IOException _))))) ; the client has gone
+            (v/future (try (serve socket places bytes-per-s) (catch IOException _))))) ; the client has gone
         (catch SocketException _))) ; closed
     server))
 
@@ -82,15 +83,15 @@
         [few-files many-files varying] [(equal-sizes few setup) (equal-sizes many setup) (varying-sizes many setup)]]
     [["map" few-files #(map get-one %) 1103]
      ["pmap, cores and two more" few-files #(pmap get-one %) 44]
-     ["v/map, all at once" few-files #(v/map get-one %) 11.1]
-     [(str "v/pmap, chunks of " window) few-files #(v/pmap window get-one %) 11.1]
-     [(str "v/wmap, a window of " window) few-files #(v/wmap window get-one %)]
-     ["v/map, all at once" many-files #(v/map get-one %) "resets"]
-     [(str "v/pmap, chunks of " window) many-files #(v/pmap window get-one %) 45]
-     [(str "v/wmap, a window of " window) many-files #(v/wmap window get-one %)]
+     ["virtuoso/map, all at once" few-files #(virtuoso/map get-one %) 11.1]
+     [(str "virtuoso/pmap, chunks of " window) few-files #(virtuoso/pmap window get-one %) 11.1]
+     [(str "v/pmap, a window of " window) few-files #(v/pmap window get-one %)]
+     ["virtuoso/map, all at once" many-files #(virtuoso/map get-one %) "resets"]
+     [(str "virtuoso/pmap, chunks of " window) many-files #(virtuoso/pmap window get-one %) 45]
+     [(str "v/pmap, a window of " window) many-files #(v/pmap window get-one %)]
+     ["virtuoso/pmap, sizes that vary" varying #(virtuoso/pmap window get-one %)]
      ["v/pmap, sizes that vary" varying #(v/pmap window get-one %)]
-     ["v/wmap, sizes that vary" varying #(v/wmap window get-one %)]
-     ["v/wmap, as they are done" varying #(v/wmap {:n window :ordered? false} get-one %)]]))
+     ["v/pmap, as they are done" varying #(v/pmap {:n window :ordered? false} get-one %)]]))
 
 (defn- measure [[what sizes fetch published]]
   (let [start (System/nanoTime)

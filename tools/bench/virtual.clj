@@ -6,7 +6,8 @@
   (:require
    [skein.async :as a]
    [skein.scope :as s]
-   [skein.virtual :as v])
+   [skein.virtual :as v]
+   [skein.virtuoso :as virtuoso])
   (:import
    (java.net InetAddress ServerSocket Socket)
    (java.util.concurrent CountDownLatch)))
@@ -41,7 +42,7 @@
 (defn- start-figures []
   (let [plain (per-item n-starts (starts n-starts (Thread/startVirtualThread (fn [] (.countDown latch)))))
         goal (str "<= " (+ 150 (long plain)))]
-    (row "thread, to start and run" (per-item n-starts (starts n-starts (v/thread (.countDown latch)))) "ns"
+    (row "thread, to start and run" (per-item n-starts (starts n-starts (virtuoso/thread (.countDown latch)))) "ns"
          :than ["startVirtualThread" plain] :goal goal)
     (row "future, to start and run" (per-item n-starts (starts n-starts (v/future (.countDown latch)))) "ns"
          :than ["startVirtualThread" plain] :goal goal))
@@ -61,7 +62,7 @@
 (defn- heap-growth-mb
   "Returns how much more heap is in use after a million results than after one."
   []
-  (let [xs (v/wmap 64 identity (range))
+  (let [xs (v/pmap 64 identity (range))
         _ (first xs)
         before (used-mb)]
     (loop [xs (seq xs) i 0]
@@ -75,21 +76,21 @@
 
 (defn- window-figures []
   (let [n 1000000 items (range n)]
-    (row "wmap, window of 4, an item of 10^5" (per-item 100000 #(exhaust (v/wmap 4 identity (range 100000)))) "ns")
+    (row "pmap, window of 4, an item of 10^5" (per-item 100000 #(exhaust (v/pmap 4 identity (range 100000)))) "ns")
     (doseq [window [64 1024]]
-      (row (str "wmap, window of " window ", an item of 10^6") (per-item n #(exhaust (v/wmap window identity items))) "ns"
+      (row (str "pmap, window of " window ", an item of 10^6") (per-item n #(exhaust (v/pmap window identity items))) "ns"
            :goal "<= 1000"))
     (row "the same read on a virtual thread, 64"
-         (per-item n #(.join (Thread/startVirtualThread (fn [] (exhaust (v/wmap 64 identity items)))))) "ns")
-    (row "the same unordered, 64" (per-item n #(exhaust (v/wmap {:n 64 :ordered? false} identity items))) "ns")
-    (row "the same as a transducer, 64" (per-item n #(transduce (v/wmap 64 identity) (constantly nil) items)) "ns")
-    (row "wrun!, 4" (per-item n #(v/wrun! 4 identity items)) "ns")
-    (row "wrun!, 64" (per-item n #(v/wrun! 64 identity items)) "ns"
-         :than ["v/pmap, 64" (per-item 100000 #(exhaust (v/pmap 64 identity (range 100000))))]))
+         (per-item n #(.join (Thread/startVirtualThread (fn [] (exhaust (v/pmap 64 identity items)))))) "ns")
+    (row "the same unordered, 64" (per-item n #(exhaust (v/pmap {:n 64 :ordered? false} identity items))) "ns")
+    (row "the same as a transducer, 64" (per-item n #(transduce (v/pmap 64 identity) (constantly nil) items)) "ns")
+    (row "prun!, 4" (per-item n #(v/prun! 4 identity items)) "ns")
+    (row "prun!, 64" (per-item n #(v/prun! 64 identity items)) "ns"
+         :than ["virtuoso/pmap, 64" (per-item 100000 #(exhaust (virtuoso/pmap 64 identity (range 100000))))]))
   (row "heap that a million results add" (heap-growth-mb) "MB" :goal "<= 5")
   (let [sleep (fn [i] (Thread/sleep (if (zero? (rem (long i) 4)) 100 1)) i)
         ms (fn [f] (median (repeatedly 5 #(quot (elapsed-ns (fn [] (exhaust (f 4 sleep (range 16))))) 1000000))))]
-    (row "16 items, 4 at once, each fourth 100 ms" (ms v/wmap) "ms" :than ["v/pmap" (ms v/pmap)] :goal "<= 150")))
+    (row "16 items, 4 at once, each fourth 100 ms" (ms v/pmap) "ms" :than ["virtuoso/pmap" (ms virtuoso/pmap)] :goal "<= 150")))
 
 ;;;; Cancelling
 

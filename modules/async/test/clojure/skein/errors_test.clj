@@ -92,9 +92,9 @@
   (is (= ["(<! inner)"] (waiting-forms (fn [inner] (async (when inner (<! inner)) (<? inner))))) "inside a macro"))
 
 (defn- failing [x] (throw (ex-info "x" {:x x})))
-(defn- read-window [] (doall (v/wmap 2 failing [1])))
-(defn- transduce-window [] (into [] (v/wmap 2 failing) [1]))
-(defn- run-window [] (v/wrun! 2 failing [1]))
+(defn- read-window [] (doall (v/pmap 2 failing [1])))
+(defn- transduce-window [] (into [] (v/pmap 2 failing) [1]))
+(defn- run-window [] (v/prun! 2 failing [1]))
 (defn- race-one [] (v/race (fn [] (failing 1))))
 (defn- all-of-one [] (v/all (fn [] (failing 1))))
 (defn- map-in-parallel [] (<?? (st/pmap 2 failing (a/to-chan! [1]))))

@@ -30,5 +30,5 @@
                            '(a/<?? (a/go (exhaust))) "[java.net.SocketException]"
                            '(a/<?? (a/thread (exhaust))) "[java.net.SocketException]"
                            '(s/scope [sc] (s/fork sc (exhaust))) "[java.net.SocketException]"
-                           '(doall (v/wmap 2 (fn [_] (exhaust)) [1])) "[java.net.SocketException]"}]
+                           '(doall (v/pmap 2 (fn [_] (exhaust)) [1])) "[java.net.SocketException]"}]
     (is (= expected (first-failure form)) (pr-str form))))

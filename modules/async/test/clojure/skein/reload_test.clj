@@ -83,12 +83,11 @@
        [@opened ended])
      (fn [[sc ended]] (scope/cancel! sc) @ended)
      :cancelled]
-    [:semaphore (virtual/semaphore 1) (fn [s] [(virtual/with-permit s 1) (virtual/with-permit s 2)]) [1 2]]
     [:time-limit
      (let [go-on (promise)] [go-on (virtual/future (virtual/with-timeout 600000 @go-on))])
      (fn [[go-on ended]] (deliver go-on 1) @ended)
      1]
-    [:lazy-window (virtual/wmap 2 inc (range 100)) (fn [xs] (reduce + xs)) 5050]
+    [:lazy-window (virtual/pmap 2 inc (range 100)) (fn [xs] (reduce + xs)) 5050]
     [:retry
      (let [go-on (promise) n (atom 0)]
        [go-on (virtual/future (virtual/retry {:attempts 2 :backoff-ms 1} (fn [] @go-on (if (= 1 (swap! n inc)) (throw (ex-info "x" {})) @n))))])

@@ -206,7 +206,7 @@
       :race (v/race (fn [] (run!! elsewhere x)) (fn [] (run!! elsewhere y)))
       :any (v/any (fn [] (run!! elsewhere x)) (fn [] (run!! elsewhere y)))
       :all (ending ::meant (v/all (fn [] (run!! elsewhere y)) (failing-after x)))
-      :run (ending ::meant (v/wrun! 2 (fn call [f] (f)) [(fn [] (run!! elsewhere y)) (failing-after x)]))
+      :run (ending ::meant (v/prun! 2 (fn call [f] (f)) [(fn [] (run!! elsewhere y)) (failing-after x)]))
       :future (let [f (v/future (run!! elsewhere y))]
                 (try
                   (Thread/sleep (long x))

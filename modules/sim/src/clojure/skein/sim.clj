@@ -279,8 +279,7 @@
   - :strategy    :mix, the default, :random or `[:pct d]`. :exhaustive: all orders of the points.
                  :reduced: as :exhaustive, but only one of several orders that differ only in the order
                  of steps of blocks that share no port, atom or promise
-  - :points      where a task gives way without waiting, by default #{:channels :atoms}; :channels
-                 includes `with-permit` of skein.virtual
+  - :points      where a task gives way without waiting, by default #{:channels :atoms}
   - :time        :jump, the default: the clock jumps to the next timer when no task can run. :slow:
                  steps take time too, so that a timeout can come first. :manual: by `advance` only
   - :leaks       :puts, the default: a put that still waits at the end is a failure. :all: every

@@ -101,7 +101,7 @@
     (is (= [1 2 3 [0 1 2]]
            (:value (sim/run {:seed 5}
                             [(<!! (a/thread 1)) (<!! (a/io-thread 2)) (scope/scope [s] @(scope/fork s 3))
-                             (virtual/wmap 2 identity (range 3))])))))
+                             (virtual/pmap 2 identity (range 3))])))))
   (testing "deref with a time limit"
     (is (= [:late 5000] (:value (sim/run [(deref (promise) 5000 :late) (sim/now-ms)]))))))
 
@@ -154,7 +154,7 @@
 (deftest a-thread-in-lite-mode-is-refused-with-its-line
   (doseq [[error message] [(failure {:threads :none} (scope/scope [s] (scope/fork s 1)))
                            (failure {:threads :none} (scope/scope [s] (scope/go s (<! (chan))) (scope/fork s 1)))
-                           (failure {:threads :none} (virtual/wmap 2 inc [1 2 3]))]]
+                           (failure {:threads :none} (virtual/pmap 2 inc [1 2 3]))]]
     (is (= :skein/sim-needs-opens error))
     (is (re-find #"^A thread is started, or a block blocks, at sim_test.clj:\d+. Without --add-opens " (str message)))))
 

@@ -85,7 +85,7 @@
         #(is (= [thrown] (map :actual (reports (t/no-dropped-errors) (fn [] (reset! future (Object.)))))))))))
 
 (deftest an-error-that-ends-a-thread-is-reported
-  (doseq [run [#(.join (Thread/startVirtualThread %)) #(.join ^Thread (v/thread (%))) #(.join (doto (Thread. ^Runnable %) .start))]]
+  (doseq [run [#(.join (Thread/startVirtualThread %)) #(.join (doto (Thread. ^Runnable %) .start))]]
     (let [thrown (ex-info "dropped by a thread" {}), told (atom [])
           outer (Thread/getDefaultUncaughtExceptionHandler)
           handler (reify Thread$UncaughtExceptionHandler (uncaughtException [_ _ e] (swap! told conj e)))]

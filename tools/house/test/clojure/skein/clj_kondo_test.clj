@@ -34,7 +34,7 @@
     (apply require names)
     (is (= #{} (set/difference (into #{} binding-macros names)
                                (explained)
-                               '#{skein.virtual/future-via}))))) ; its vector holds an expression
+                               '#{skein.virtuoso/future-via}))))) ; its vector holds an expression
 
 (deftest explained-macros-exist
   (doseq [sym (concat (explained) (vals (:lint-as @config)))]

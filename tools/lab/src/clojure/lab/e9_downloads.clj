@@ -8,7 +8,8 @@
   (:require
    [lab.measure :as measure]
    [lab.server :as server]
-   [skein.virtual :as v]))
+   [skein.virtual :as v]
+   [skein.virtuoso :as virtuoso]))
 
 (set! *warn-on-reflection* true)
 
@@ -25,8 +26,8 @@
 (defn- all-at-once
   "Returns how many of n downloads fail when all begin at once."
   [site n n-bytes]
-  (count (remove #{n-bytes} (v/map (fn [_] (try (download site n-bytes) (catch java.io.IOException e e)))
-                                   (range n)))))
+  (count (remove #{n-bytes} (virtuoso/map (fn [_] (try (download site n-bytes) (catch java.io.IOException e e)))
+                              (range n)))))
 
 (defn- run [{:keys [few many varied kilobytes max-open]}]
   (server/with-server {:bytes-per-s 500000, :max-open max-open}
@@ -42,14 +43,14 @@
                                         #(reduce + (f items)))))]
         (run! get (repeat 20 1000)) ; warms up: each figure is of one run
         (case! (str few " downloads") (repeat few n-bytes)
-               {"map" #(map get %), "pmap" #(pmap get %), "skein.virtual map" #(v/map get %)
-                "skein.virtual pmap" #(v/pmap window get %), "skein.virtual wmap" #(v/wmap window get %)})
+               {"map" #(map get %), "pmap" #(pmap get %), "skein.virtuoso map" #(virtuoso/map get %)
+                "skein.virtuoso pmap" #(virtuoso/pmap window get %), "skein.virtual pmap" #(v/pmap window get %)})
         (case! (str many " downloads, window " window) (repeat many n-bytes)
-               {"skein.virtual pmap" #(v/pmap window get %), "skein.virtual wmap" #(v/wmap window get %)})
-        (measure/note! {:row (str many " downloads at once"), :column "skein.virtual map"}
+               {"skein.virtuoso pmap" #(virtuoso/pmap window get %), "skein.virtual pmap" #(v/pmap window get %)})
+        (measure/note! {:row (str many " downloads at once"), :column "skein.virtuoso map"}
                        #(let [failed (all-at-once site many n-bytes)]
                           {:text (str failed " of " many " failed"), :failed failed}))
         (case! (str varied " downloads, one in ten long, window 64") sizes
-               {"skein.virtual pmap" #(v/pmap 64 get %), "skein.virtual wmap" #(v/wmap 64 get %)})))))
+               {"skein.virtuoso pmap" #(virtuoso/pmap 64 get %), "skein.virtual pmap" #(v/pmap 64 get %)})))))
 
 (defn -main "Runs the experiment." [] (measure/main sizes run))

@@ -101,7 +101,7 @@
     :published {"100 downloads" "map 1103 s, pmap 44 s, virtual map 11.1 s, virtual pmap 11.1 s"
                 "2000 downloads, window 128" "virtual pmap 45 s (window 512)"
                 "2000 downloads at once" "connections reset"}
-    :base {:column "skein.virtual wmap"}
+    :base {:column "skein.virtual pmap"}
     :plots [{:kind :bars :y :column :panel :row :title "milliseconds"}]}
    {:id "e10" :name "debugging" :title "Debugging" :ns "lab.e10-debugging" :libraries ["tools.trace-0.8.0" "skein"] :source :b3
     :protocol "A cond fails in two of its branches, three functions are traced while they call each other, a cond says which clause

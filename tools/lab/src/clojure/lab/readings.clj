@@ -113,8 +113,8 @@
   (let [rows (distinct (map :row ms))
         window (first (filter #(re-find #"one in ten" %) rows))
         first-row (first rows)]
-    (sentence (against ms first-row "skein.virtual wmap" ["map" "pmap" "skein.virtual map"] (str "For " first-row " the sliding window"))
-              (against ms window "skein.virtual wmap" ["skein.virtual pmap"]
+    (sentence (against ms first-row "skein.virtual pmap" ["map" "pmap" "skein.virtuoso map"] (str "For " first-row " the sliding window"))
+              (against ms window "skein.virtual pmap" ["skein.virtuoso pmap"]
                        "when durations vary, it"))))
 
 (defn- e10 [ms]

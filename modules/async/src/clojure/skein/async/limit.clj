@@ -23,7 +23,6 @@
    [skein.impl.once :refer [deftype-once]]
    [skein.impl.port :as port])
   (:import
-   (java.util.concurrent Semaphore)
    (java.util.concurrent.atomic AtomicBoolean)
    (skein.rt Buffer Channel ChannelFactory Runner Unlimited)
    (skein.rt.block Failures)
@@ -167,9 +166,6 @@
 (defn check-limiter
   "Returns `limiter`, a port of permits. Throws :skein/not-a-port. For `with-permit`."
   [limiter]
-  (when (instance? Semaphore limiter)
-    (error/fail! :skein/not-a-port "limiter of with-permit must be a limiter, but is a semaphore. For a semaphore use with-permit of skein.virtual."
-                 {:argument "limiter of with-permit" :value (error/preview limiter)}))
   (port/source "limiter of with-permit" limiter))
 
 (defn check-permit

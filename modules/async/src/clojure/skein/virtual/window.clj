@@ -1,20 +1,20 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.window
-  "The sliding window of skein.virtual in its three forms.
+  "How skein.virtual calls a function on the items of a collection.
 
-  * `options` - reads wmap's first argument
-  * `lazily` `transducer` - over a collection, in a transduction: on skein.rt.scope.Window
-  * `run-all` - for effect, so without results to keep in order: on skein.scope"
+  * `options` `run-options` - read the first argument of pmap and of prun!
+  * `lazily` `transducer` - pmap over a collection, and in a transduction: on skein.rt.scope.Window
+  * `run-all` - prun!, which has no results to keep in order: on skein.scope"
   {:no-doc true}
   (:require
    [skein.impl.check :as check]
+   [skein.impl.on-error :as on-error]
    [skein.scope :as s])
   (:import
    (clojure.lang RT)
    (com.sun.management UnixOperatingSystemMXBean)
    (java.lang.management ManagementFactory)
    (java.util Iterator)
-   (java.util.concurrent ConcurrentLinkedQueue)
    (java.util.concurrent.locks ReentrantLock)
    (skein.rt.scope Window)))
 
@@ -35,38 +35,48 @@
         (max 1 (min max-default-n (quot (- limit open) 2))))
       max-default-n)))
 
+(def ^:private count-option
+  [(fn count? [n] (and (int? n) (<= 1 (long n) Integer/MAX_VALUE)))
+   (str "a whole number from 1 to " Integer/MAX_VALUE) :skein/bad-number])
+
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  (let [window [(fn window? [n] (and (int? n) (<= 1 (long n) Integer/MAX_VALUE)))
-                (str "a whole number from 1 to " Integer/MAX_VALUE) :skein/bad-number]]
-    {:n window
-     :ahead window
-     :ordered? [boolean? "true or false"]
-     :on-error [#{:throw :collect} ":throw or :collect"]}))
+  {:n count-option
+   :ahead count-option
+   :ordered? [boolean? "true or false"]
+   :on-error (on-error/option [:throw :collect :report])})
+
+(def ^:private run-known
+  {:n count-option
+   :on-error (on-error/option [:throw :report])})
 
 (defn options
-  "Returns {:n :ahead :ordered? :on-error} from a number or a map of some of these, the first argument of `what`."
-  [what n-or-options]
-  (let [given (check/leading what :n n-or-options known)
+  "Returns {:n :ahead :ordered? :on-error} from a number or a map of some of these."
+  [n-or-options]
+  (let [given (check/leading "pmap" :n n-or-options known)
         n (long (:n given (default-n)))]
     (merge {:ahead (min (* 4 n) Integer/MAX_VALUE) :ordered? true :on-error :throw}
            given
            {:n n})))
 
-(defn- collecting [f]
-  (fn collected [x] (try {:value (f x)} (catch Throwable t {:error t}))))
+(defn run-options
+  "Returns {:n :on-error} from a number or a map of some of these."
+  [n-or-options]
+  (merge {:n (default-n) :on-error :throw} (check/leading "prun!" :n n-or-options run-known)))
 
 (defn- open-window
   "Returns a window that calls `f` on the items of `iterator`, or on offered items if it is nil."
   ^Window [{:keys [n ahead ordered? on-error]} f iterator]
-  (Window. (if (= :collect on-error) (collecting f) f)
+  (Window. (on-error/handling on-error f)
            iterator (int n) (int (max (long n) (long ahead))) ordered?))
 
 (defn- results [^Window w]
   (lazy-seq
-    (let [x (.read w)]
-      (when-not (identical? Window/END x)
-        (cons x (results w))))))
+    (loop [x (.read w)]
+      (cond
+        (identical? Window/END x) nil
+        (on-error/none? x) (recur (.read w))
+        :else (cons x (results w))))))
 
 (defn lazily
   "Returns a lazy seq of the results of `f` on the items of `coll`."
@@ -78,12 +88,17 @@
   [w & body]
   `(try ~@body (catch Throwable t# (.cancel ~w) (throw t#))))
 
+(defn- with-result
+  "Adds `x`, which `w` has returned, to `acc` by `rf`, unless it stands for no result."
+  [^Window w rf acc x]
+  (let [acc (if (on-error/none? x) acc (rf acc x))]
+    (when (reduced? acc) (.cancel w))
+    acc))
+
 (defn- read-one
   "Blocks until there is a result, and adds it to `acc` by `rf`."
   [^Window w rf acc]
-  (let [acc (rf acc (.read w))]
-    (when (reduced? acc) (.cancel w))
-    acc))
+  (with-result w rf acc (.read w)))
 
 (defn- read-ready
   "Adds to `acc` all results that can be read without waiting."
@@ -105,9 +120,9 @@
   (let [x (.read w)]
     (if (identical? Window/END x)
       acc
-      (let [acc (rf acc x)]
+      (let [acc (with-result w rf acc x)]
         (if (reduced? acc)
-          (do (.cancel w) (unreduced acc))
+          (unreduced acc)
           (recur w rf acc))))))
 
 (defn transducer
@@ -120,10 +135,11 @@
         ([acc] (rf (or-cancel w (drain w rf acc))))
         ([acc x] (or-cancel w (offer w rf acc x)))))))
 
-(defn- run-each
-  "Calls `f` on the items of `coll`, at most `n` at once. Returns when all calls have ended."
-  [n f coll]
-  (let [^Iterator items (RT/iter coll)
+(defn run-all
+  "Calls `f` on the items of `coll`, at most `n` at once. Returns nil when all calls have ended."
+  [{:keys [n on-error]} f coll]
+  (let [f (on-error/handling on-error f)
+        ^Iterator items (RT/iter coll)
         input (ReentrantLock.) ; the input is the user's code, and may block
         next-item (fn [] (.lock input) (try (if (.hasNext items) (.next items) items) (finally (.unlock input))))]
     (s/scope [s]
@@ -142,13 +158,3 @@
                                 (recur follower)))))))]
         @(serve 1) ; not only at the end of the scope, so that an interrupt is thrown as that
         nil))))
-
-(defn run-all
-  "Calls `f` on the items of `coll`. Returns a vector of the exceptions if they are collected,
-  else nil."
-  [{:keys [n on-error]} f coll]
-  (if (= :collect on-error)
-    (let [errors (ConcurrentLinkedQueue.)]
-      (run-each n (fn collected [x] (try (f x) (catch Throwable t (.add errors t)))) coll)
-      (vec errors))
-    (run-each n f coll)))

@@ -23,12 +23,7 @@
     (skein.async/go-loop [x] 1) "The vector of go-loop must be [name value ...], but is [x]."
     (skein.scope/scope 5) "The vector of scope must be [name] or [name options], but is 5."
     (skein.scope/scope [] 1) "The vector of scope must be [name] or [name options], but is []."
-    (skein.scope/scope [s {} 5] 1) "The vector of scope must be [name] or [name options], but is [s {} 5]."
-    (skein.virtual/with-executor 5 1) "The vector of with-executor must be [name], but is 5."
-    (skein.virtual/with-executor [e 5] 1) "The vector of with-executor must be [name], but is [e 5]."
-    (skein.virtual/future-via 5 1) "The vector of future-via must be [executor], but is 5."
-    (skein.virtual/future-via [e 5] 1) "The vector of future-via must be [executor], but is [e 5]."
-    (skein.virtual/for 5 1) "The vector of for must be [name collection ...], but is 5."))
+    (skein.scope/scope [s {} 5] 1) "The vector of scope must be [name] or [name options], but is [s {} 5]."))
 
 (deftest options-in-the-body-of-a-scope-are-refused
   (are [form message] (= message (refusal 'form))

@@ -42,9 +42,9 @@
 
 (deftest an-interrupted-caller-interrupts-the-calls
   (let [begun (CountDownLatch. 2) ended (AtomicInteger.) s (sleeper begun ended) outcome (promise)
-        caller (v/thread (deliver outcome (caught (v/all s s))))]
+        caller (Thread/startVirtualThread #(deliver outcome (caught (v/all s s))))]
     (within-deadline (.await begun))
-    (.interrupt ^Thread caller)
+    (.interrupt caller)
     (is (instance? InterruptedException (within-deadline @outcome)))
     (is (= 2 (.get ended)))))
 

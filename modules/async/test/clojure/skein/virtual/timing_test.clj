@@ -1,19 +1,17 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.virtual.timing-test
-  "Timeouts, retries, and the semaphore."
+  "Timeouts and retries."
   (:require
    [clojure.main :as main]
-   [clojure.string :as str]
    [clojure.test :refer [are deftest is]]
    [skein.async :as a]
-   [skein.async.limit :as limit]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.one-thread :refer [with-prompt-timers]]
    [skein.scope :as s]
    [skein.virtual :as v])
   (:import
    (java.time Duration)
-   (java.util.concurrent CountDownLatch Semaphore TimeoutException)
+   (java.util.concurrent CountDownLatch TimeoutException)
    (java.util.concurrent.atomic AtomicInteger)
    (skein.rt Channel)
    (skein.rt.schedule Timeout)))
@@ -137,30 +135,6 @@
     (is (= :skein/timeout (:skein/error (ex-data thrown))))
     (is (= "no" (ex-message (ex-cause thrown))))))
 
-;;;; The semaphore
-
-(deftest a-permit-is-always-given-back
-  (let [^Semaphore sem (v/semaphore 2)]
-    (is (= 5 (v/with-permit sem 5)))
-    (is (= "boom" (ex-message (caught (v/with-permit sem (throw (ex-info "boom" {})))))))
-    (is (= :skein/timeout (refusal (v/with-timeout 1 (v/with-permit sem (Thread/sleep 60000))))))
-    (is (= :skein/timeout (refusal (v/with-timeout 1 (v/with-permit sem (v/with-permit sem (v/with-permit sem 1)))))))
-    (within-deadline (s/scope [s]
-                       (dotimes [_ 20] (s/go s (v/with-permit sem (a/<! (a/timeout 60000)))))
-                       (while (pos? (.availablePermits sem)) (Thread/yield))
-                       (s/cancel! s)))
-    (is (= 2 (.availablePermits sem)))))
-
-(deftest no-more-than-the-permits-are-inside
-  (let [sem (v/semaphore 3) now (AtomicInteger.) worst (AtomicInteger.)]
-    (within-deadline
-      (v/wrun! 20 (fn [_] (v/with-permit sem
-                            (.accumulateAndGet worst (.incrementAndGet now) (fn [a b] (max a b)))
-                            (Thread/yield)
-                            (.decrementAndGet now)))
-               (range 500)))
-    (is (<= 1 (.get worst) 3))))
-
 ;;;; Bad input
 
 (deftest bad-arguments-are-refused
@@ -174,25 +148,13 @@
     :skein/bad-option (v/retry {:jitter 2} #(do 1))
     :skein/bad-option (v/retry 3 #(do 1))
     :skein/bad-option (v/retry [:attempts 3] #(do 1))
-    :skein/not-a-function (v/retry {} 1)
-    :skein/bad-number (v/semaphore 0)
-    :skein/bad-semaphore (v/with-permit nil 1)
-    :skein/bad-semaphore (v/acquire 3)
-    :skein/bad-semaphore (v/release 3)
-    :skein/bad-semaphore (v/with-permit 3 1)))
+    :skein/not-a-function (v/retry {} 1)))
 
 (deftest refusals-name-the-call
   (are [message form] (= message (ex-message (caught form)))
     "The first argument of with-timeout must be a number of milliseconds or a java.time.Duration, or a map of options, but is nil."
     (v/with-timeout nil 1)
-    "ms of sleep must be a number of milliseconds or a java.time.Duration, but is nil." (v/sleep nil)
-    "semaphore of with-permit must be a semaphore, but is nil." (v/with-permit nil 1)))
-
-(deftest the-two-forms-of-with-permit-name-each-other
-  (doseq [[error named refused] [[:skein/bad-semaphore "skein.async.limit" (caught (v/with-permit (limit/concurrency-limiter 1) 1))]
-                                 [:skein/not-a-port "skein.virtual" (caught (limit/with-permit (v/semaphore 1) 1))]]]
-    (is (= error (:skein/error (ex-data refused))))
-    (is (str/ends-with? (str (ex-message refused)) (str "use with-permit of " named ".")))))
+    "ms of sleep must be a number of milliseconds or a java.time.Duration, but is nil." (v/sleep nil)))
 
 (deftest the-longest-time-limit-never-ends
   (is (= 1 (v/with-timeout Long/MAX_VALUE 1)))

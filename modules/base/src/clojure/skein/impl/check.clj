@@ -7,7 +7,7 @@
   * `bindings` for the vector of a macro, `options` for a map of options, `no-options` for a form that must not give one, `leading` for a map of options or one value
   * `that`, which the others use
 
-  `what` names the argument: a keyword for an option, otherwise a text such as \"f of wmap\".
+  `what` names the argument: a keyword for an option, otherwise a text such as \"f of pmap\".
 
       (try (whole :n 0 1) (catch clojure.lang.ExceptionInfo e (ex-message e)))
       ;=> \":n must be a whole number from 1, but is 0.\""
@@ -136,7 +136,7 @@
 (defn leading
   "Like `options`, for a first argument that is a map of options, or only the value of the option `k`.
 
-      (leading \"wmap\" :n 4 {:n [pos-int? \"a whole number from 1\"]})
+      (leading \"pmap\" :n 4 {:n [pos-int? \"a whole number from 1\"]})
       ;=> {:n 4}"
   [what k given known]
   (if (map? given)

@@ -29,9 +29,6 @@
       "failed" value
       "deliver" (str "delivers " value)
       "cancel" (str "cancels " value)
-      "await" (str "waits for a permit of " (name-of on))
-      "acquire" (str "takes a permit of " (name-of on))
-      "release" (str "releases " (name-of on))
       "close" (str "close! " (name-of on))
       "gives back" (str "gives back a permit of " (name-of on))
       "took" (if scope? "its scope has ended" (str "has got " (or value "nil") " from " (subject/port-names name-of on)))

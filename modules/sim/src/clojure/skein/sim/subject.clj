@@ -10,7 +10,6 @@
    [clojure.string :as str])
   (:import
    (clojure.lang IAtom Volatile)
-   (java.util.concurrent Semaphore)
    (skein.rt Channel)
    (skein.rt.block Failures Frame Sites)
    (skein.rt.schedule Timeout)
@@ -50,7 +49,6 @@
     (limiter x) "limiter"
     (instance? Channel x) "chan"
     (or (instance? IAtom x) (instance? Volatile x)) "atom"
-    (instance? Semaphore x) "semaphore"
     :else "port"))
 
 (defn collect-ports

@@ -190,9 +190,8 @@
 
 (defn- only-one
   "Returns the one task that could end the wait as far as the run shows, in a set, or nil."
-  [{:keys [owners channels served holders semaphore takers outside]}]
+  [{:keys [owners channels served holders outside]}]
   (cond
-    semaphore (when (= 1 (count takers)) takers)
     (:needs outside) [(:needs outside)]
     (seq owners) (when (and (empty? channels) (nil? (next owners))) owners)
     (empty? holders) (when (= 1 (count served)) served)))
@@ -210,7 +209,7 @@
 (defn- why
   "Returns what is known of why a wait can't end. It says \"needs\" only of a task whose result or end is awaited: which
   one will use a channel can't be known. `live` has the tasks that have not ended."
-  [name-of live {:keys [op ports task site owners channels served holders sure semaphore takers outside] :as wait}]
+  [name-of live {:keys [op ports task site owners channels served holders sure outside] :as wait}]
   (let [others (disj served task)
         left (filter live others)
         names (fn [tasks between]
@@ -226,7 +225,6 @@
     (str
       (when (and (= Operation/PUT op) (:full wait)) (str "full " (:full wait) "; "))
       (cond
-        semaphore (str "no permit is free" (when (seq takers) (str "; " (have takers) "taken one")))
         (empty? ports) (let [{:keys [needs all], what :for} outside]
                          (cond
                            (seq all) (str "needs " (names all " and "))
@@ -246,28 +244,17 @@
       (when-some [holders (when (empty? owners) (seq (filter live holders)))] (str "; " (did holders "taken from")))
       (when (and (empty? owners) (seq ended)) (str "; " (did ended "taken from") (if (next ended) " and have ended" " and has ended"))))))
 
-(defn- held-of
-  "Adds up changes [task thing n]: {thing {task n}}."
-  [changes]
-  (reduce (fn [held [task on n]] (update-in held [on task] (fnil + 0) n)) {} changes))
-
 (defn- permits-of
   "Returns {limiter {task n}}, the permits that tasks have taken and not given back. A take that waits has taken none."
   [events waits]
-  (held-of (concat
-             (for [^Trace$Event e events
-                   :let [n ({"take" 1, "poll" 1, "alts" 1, "failed" -1, "gives back" -1} (.what e))] :when n
-                   port (subject/collect-ports (.on e)) :when (subject/limiter port)]
-               [(.task e) port n])
-             (for [{:keys [task ports]} waits, port ports :when (subject/limiter port)] [task port -1]))))
-
-(defn- semaphores-of
-  "Returns {task {:semaphore s :takers tasks}} of tasks that wait for a permit, with the tasks that hold permits of it."
-  [events]
-  (let [held (held-of (for [^Trace$Event e events, :let [n ({"acquire" 1, "release" -1} (.what e))] :when n] [(.task e) (.on e) n]))]
-    (into {} (for [[task es] (group-by (fn by [^Trace$Event e] (.task e)) events), :let [^Trace$Event e (peek es)]
-                   :when (and task (= "await" (.what e)))]
-               [task {:semaphore (.on e) :takers (for [[t n] (held (.on e)) :when (pos? (long n))] t)}]))))
+  (reduce (fn add [held [task limiter n]] (update-in held [limiter task] (fnil + 0) n))
+          {}
+          (concat
+            (for [^Trace$Event e events
+                  :let [n ({"take" 1, "poll" 1, "alts" 1, "failed" -1, "gives back" -1} (.what e))] :when n
+                  port (subject/collect-ports (.on e)) :when (subject/limiter port)]
+              [(.task e) port n])
+            (for [{:keys [task ports]} waits, port ports :when (subject/limiter port)] [task port -1]))))
 
 (defn told
   "Returns the lines that say what each task of `waits`, or a callback, waits in, and who could end that."
@@ -281,17 +268,16 @@
         begun (operations sim)
         known {:used (tasks-of begun) :surely (tasks-of (remove :maybe? begun)) :waiting (tasks-of waits)
                :results results :live live :permits (permits-of events waits)}
-        semaphores (semaphores-of events)
-        waits (map (fn with-known [wait] (merge (known-of known wait) (semaphores (:task wait)))) waits)
+        waits (map (partial known-of known) waits)
         graph (into {} (map (juxt :task only-one)) waits)
         waiter (fn [{:keys [task]}] (if task (name-of task) "callback"))
         width (transduce (map (comp count waiter)) max 4 waits)]
-    (for [{:keys [task op on site semaphore outside] :as wait} (take 12 waits)]
+    (for [{:keys [task op on site outside] :as wait} (take 12 waits)]
       (str/trimr
         (str (format (str "  %-" width "s  ") (waiter wait))
              (format "%-30s" (if-some [word (words op)]
                                (str "waits in " word " " (subject/port-names name-of on))
-                               (str "waits" (when-some [x (if semaphore (name-of semaphore) (:for outside))] (str " for " x)))))
+                               (str "waits" (when-some [x (:for outside)] (str " for " x)))))
              (format "  %-20s  " (or (subject/place task site) ""))
              (why name-of live wait)
              (when (in-cycle? graph task) "   <- cycle"))))))

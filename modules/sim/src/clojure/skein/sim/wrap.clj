@@ -12,11 +12,9 @@
    [skein.async :as a]
    [skein.async.limit :as limit]
    [skein.impl.error :as error]
-   [skein.scope :as scope]
-   [skein.virtual :as virtual])
+   [skein.scope :as scope])
   (:import
    (clojure.lang IAtom IPending Volatile)
-   (java.util.concurrent Semaphore)
    (skein.async.limit Permit)
    (skein.rt Operation Region$Owner World)
    (skein.sim.rt Members Simulation)))
@@ -139,23 +137,7 @@
     (when-some [^Simulation sim (Simulation/here)] (.touches sim x))
     (f x)))
 
-;;;; Semaphores: a point before a permit is taken
-
-(defn- acquiring [f]
-  (fn [semaphore]
-    (if-some [^Simulation sim (Simulation/here)]
-      (do (.point sim Operation/NONE "ask" semaphore nil)
-          (when (and (.keepsEvents sim) (zero? (.availablePermits ^Semaphore semaphore))) (.note sim "await" semaphore nil))
-          (f semaphore)
-          (when (.keepsEvents sim) (.note sim "acquire" semaphore nil)))
-      (f semaphore))))
-
-(defn- releasing [f]
-  (fn [semaphore]
-    (when-some [^Simulation sim (Simulation/here)]
-      (.touches sim semaphore)
-      (when (.keepsEvents sim) (.note sim "release" semaphore nil)))
-    (f semaphore)))
+;;;; Limiters: the story says that a permit is given back
 
 (defn- giving-back [f]
   (fn [permit]
@@ -223,8 +205,6 @@
     {#'clojure.core/deref reading
      #'clojure.core/deliver giving
      #'clojure.core/realized? asking
-     #'virtual/acquire acquiring
-     #'virtual/release releasing
      #'limit/release! giving-back
      #'scope/closing closing
      #'scope/cancel! (partial cancelling "a scope")

@@ -12,9 +12,8 @@
    [skein.skip :refer [skip!]]
    [skein.virtual :as virtual])
   (:import
-   (java.util.concurrent CompletableFuture)
-   (java.util.concurrent.locks Lock ReentrantLock)
-   (skein.sim.rt Trace$Event)))
+   (java.util.concurrent CompletableFuture Semaphore)
+   (java.util.concurrent.locks Lock ReentrantLock)))
 
 (set! *warn-on-reflection* true)
 
@@ -207,20 +206,12 @@
                                   cross (fn [a b] (virtual/future (locking a (<!! (timeout 1)) (locking b 1))))
                                   p (cross x y), q (cross y x)]
                               [@p @q])))))))
-  (testing "semaphores"
-    (is (= {"main" "needs thread-1"
-            "thread-1" "no permit is free; thread-2 has taken one   <- cycle"
-            "thread-2" "no permit is free; thread-1 has taken one   <- cycle"}
-           (reasons (told (let [x (virtual/semaphore 1), y (virtual/semaphore 1)
-                                cross (fn [a b] (virtual/future (virtual/with-permit a (<!! (timeout 1)) (virtual/with-permit b 1))))
-                                p (cross x y), q (cross y x)]
-                            [@p @q]))))))
   (testing "only for a wait that a thread outside could end is the option :outside named"
     (let [hint? (fn [{:keys [text]}] (str/includes? text "see the option :outside"))]
       (is (hint? (sim/run (.get (CompletableFuture.)))))
       (is (re-find #"main +waits for a CompletableFuture +waits_test" (:text (sim/run (.get (CompletableFuture.))))))
       (is (not (hint? (sim/run (<!! (chan))))))
-      (is (not (hint? (sim/run (let [s (virtual/semaphore 1)] (virtual/with-permit s (virtual/with-permit s 1)))))))
+      (is (not (hint? (sim/run (.acquire (Semaphore. 0))))))
       (is (not (hint? (sim/run @(virtual/future (<!! (chan))))))))))
 
 (deftest a-wait-for-the-end-of-a-scope-names-the-children
@@ -244,7 +235,8 @@
     (testing "the body of a scope waits as other code does"
       (is (re-find #"main +waits in <! chan-1 " (stopped #(sim/run (scope/scope [_] (<!! (chan))))))))
     (testing "in Skein's own code, or for a thread"
-      (is (re-find #"main +waits +waits_test.clj:\d+ +in code of Skein\n" (stopped #(sim/run (virtual/all (fn [] (<!! (chan))))))))
+      (is (re-find #"main +waits +waits_test.clj:\d+ +in code of Skein\n" (stopped #(sim/run (virtual/race (fn [] (<!! (chan))))))))
+      (is (re-find #"main +waits for a result +waits_test.clj:\d+ +needs thread-1\n" (stopped #(sim/run (virtual/all (fn [] (<!! (chan))))))))
       (is (re-find #"main +waits for the end of a thread +waits_test.clj"
                    (stopped #(sim/run (.join (Thread/startVirtualThread (fn [] (<!! (chan))))))))))))
 
@@ -257,19 +249,6 @@
 (deftest a-leak-names-the-value-only-of-a-put
   (is (str/starts-with? (:text (sim/run {:leaks :all} (let [c (chan 1), p (promise)] (go (>! c 1) @p) nil)))
                         "go-1 is left behind when the body has ended. main has spawned it.")))
-
-(deftest a-deadlock-of-semaphores-shows-who-has-taken-which
-  (let [{:keys [text]} (sim/run (let [s (virtual/semaphore 1)]
-                                  (virtual/with-permit s (virtual/with-permit s 1))))]
-    (is (re-find #"main +takes a permit of semaphore-1, waits for a permit of semaphore-1 +waits_test.clj" (str text)))
-    (is (re-find #"main +waits for semaphore-1 +waits_test.clj:\d+ +no permit is free; main has taken one" (str text))))
-  (testing "a permit that was given back is no longer held"
-    (let [{:keys [text]} (sim/run (let [s (virtual/semaphore 1), t (virtual/semaphore 1)]
-                                    (virtual/with-permit t 1)
-                                    (virtual/with-permit s (<!! (a/thread (virtual/with-permit s (virtual/with-permit t 1)))))))]
-      (is (re-find #"thread-1 +waits for semaphore-2 .* no permit is free; main has taken one" (str text)))))
-  (is (some #(= "release" (.what ^Trace$Event %))
-            (:events (sim/run (virtual/with-permit (virtual/semaphore 1) 1))))))
 
 (defn- scope-in-a-function []
   (scope/scope [s]

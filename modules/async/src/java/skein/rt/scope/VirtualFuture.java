@@ -65,16 +65,6 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
         return thread;
     }
 
-    /** Returns a virtual thread, not started, that calls {@code function} with this thread's bindings. */
-    public static Thread thread(IFn function) {
-        World.allowsThreads();
-        Object bindings = Var.cloneThreadBindingFrame();
-        return THREADS.newThread(() -> {
-            Var.resetThreadBindingFrame(bindings);
-            function.invoke();
-        });
-    }
-
     /** Calls the function, unless the future has been cancelled. */
     @Override
     public void run() {

@@ -380,7 +380,9 @@ abstract class Engine extends World implements Executor {
         Task t = (Task) member;
         t.threadOperation = Operation.NONE;
         trace.mix(t.id * 8L + t.operation().ordinal());
-        if (trace.keeps()) noteOperation(WORDS[t.operation().ordinal()], t, t.operation() == Operation.PUT ? print(t.operand()) : null);
+        if (trace.keeps())
+            noteOperation(
+                    WORDS[t.operation().ordinal()], t, t.operation() == Operation.PUT ? print(t.operand()) : null);
         if (ending) ends(t);
         if (!settings.points() || !mayDefer || held > 0 || quiet || ending || t != current || !passes()) {
             touches(t.port());

@@ -3,6 +3,7 @@
   "Programs that do not end: deadlocks, leaks, livelocks."
   (:require
    [skein.async :as a :refer [<! <!! >! >!! chan go go-loop]]
+   [skein.async.limit :refer [concurrency-limiter with-permit]]
    [skein.sim.corpus.program :refer [expect program]]
    [skein.virtual :as virtual])
   (:import
@@ -73,10 +74,10 @@
       (reset! stopped true)
       (<!! worker))))
 
-(defn- semaphores [second-order]
+(defn- limiters [second-order]
   (fn body []
-    (let [x (virtual/semaphore 1), y (virtual/semaphore 1)
-          work (fn [[p q]] (virtual/future (virtual/with-permit p (virtual/with-permit q :done))))
+    (let [x (concurrency-limiter 1), y (concurrency-limiter 1)
+          work (fn [[p q]] (virtual/future (with-permit p (with-permit q :done))))
           one (work [x y]), two (work (second-order [x y]))]
       (expect = [:done :done] [@one @two]))))
 
@@ -84,7 +85,7 @@
   "See skein.sim.corpus.program."
   [(program "deadlock of two channels" 50 (locks-as-channels reverse) (locks-as-channels identity))
    (program "deadlock of two locks" 50 (java-locks reverse) (java-locks identity))
-   (program "deadlock of two semaphores" 50 (semaphores reverse) (semaphores identity))
+   (program "deadlock of two limiters" 50 (limiters reverse) (limiters identity))
    (program "full pipeline that feeds itself" 1
             (fn body [] ((feeding-itself (chan 2))))
             (fn body [] ((feeding-itself (chan 20)))))

@@ -206,26 +206,26 @@
 (deftest a-window-keeps-the-order-and-the-limit
   (sim/check o
     (let [running (atom [0 0])]
-      (is (= (range 8) (virtual/wmap 3 (counted running slow) (range 8))))
+      (is (= (range 8) (virtual/pmap 3 (counted running slow) (range 8))))
       (is (= [0 3] @running)))))
 
 (deftest a-window-in-a-transduction-keeps-both-too
   (sim/check o
     (let [running (atom [0 0])]
-      (is (= (range 8) (into [] (virtual/wmap 3 (counted running slow)) (range 8))))
+      (is (= (range 8) (into [] (virtual/pmap 3 (counted running slow)) (range 8))))
       (is (= [0 3] @running)))))
 
 (deftest a-window-for-effect-keeps-the-limit
   (sim/check o
     (let [running (atom [0 0]), done (atom #{})]
-      (is (nil? (virtual/wrun! 3 (counted running (fn [x] (slow x) (swap! done conj x))) (range 8))))
+      (is (nil? (virtual/prun! 3 (counted running (fn [x] (slow x) (swap! done conj x))) (range 8))))
       (is (= [[0 3] (set (range 8))] [@running @done])))))
 
 (deftest a-failed-call-ends-the-window-when-all-have-ended
   (sim/check o
     (let [running (atom [0 0]), begun (atom 0)
           f (fn [x] (swap! begun inc) (if (= 2 x) (throw (ex-info "two" {})) (slow x)))
-          t (thrown (dorun (virtual/wmap 3 (counted running f) (range 100))))]
+          t (thrown (dorun (virtual/pmap 3 (counted running f) (range 100))))]
       (is (= "two" (ex-message t)))
       (is (= 0 (first @running)))
       (is (< (long @begun) 20)))))
@@ -233,7 +233,7 @@
 (deftest a-window-ends-with-its-reader
   (sim/check o
     (let [running (atom [0 0])]
-      (is (= [0 1] (into [] (comp (virtual/wmap 3 (counted running slow)) (take 2)) (range 100))))
+      (is (= [0 1] (into [] (comp (virtual/pmap 3 (counted running slow)) (take 2)) (range 100))))
       (is (= 0 (first @running))))))
 
 (deftest calls-for-the-values-of-a-channel
