@@ -12,6 +12,7 @@
   * between channels: `pipe` `pipeline` `split` `merge` `map` `take`; to and from values:
     `to-chan!` `onto-chan!` `into` `reduce` `transduce`
   * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
+  * for people: `label!` names a channel, block or scope
 
   \"Like core.async's\" in a docstring means that the behaviour is that of clojure.core.async
   1.9.865, except for the differences that follow. doc/migrating.md has a table of them.
@@ -38,7 +39,8 @@
    [skein.impl.protocols :as impl]
    [skein.impl.threads :as threads])
   (:import
-   (skein.rt Buffer Channel ChannelFactory Runner)
+   (clojure.lang IDeref)
+   (skein.rt Buffer Channel ChannelFactory Labels Region$Owner Runner)
    (skein.rt.block Failures Frame)
    (skein.rt.schedule Timeout)))
 
@@ -694,6 +696,26 @@
   closes. Like core.async's."
   ([p] (unsub-all* (hub "p of unsub-all" p Pub "a pub, as (pub ch topic-fn) makes it")))
   ([p topic] (unsub-all* (hub "p of unsub-all" p Pub "a pub, as (pub ch topic-fn) makes it") topic)))
+
+;;;; Names
+
+(defn label!
+  "Gives `x` a name for people: a string, or nil to remove it. Returns `x`. It is a channel, the port of a block, a limiter, a
+  scope of skein.scope, or an atom; a mult, mix or pub passes the name on to its channel.
+
+  skein.inspect shows the name, and so do the stories of skein.sim, and a channel where it is printed, as in messages and traces.
+  Throws :skein/not-a-port and :skein/bad-option.
+
+      (re-find #\"orders\" (pr-str (label! (chan) \"orders\")))
+      ;=> \"orders\""
+  [x name]
+  (let [hub? (satisfies? Mux x)]
+    (check/that :skein/not-a-port "x of label!" x
+                (or hub? (satisfies? impl/Channel x) (instance? Region$Owner x) (instance? IDeref x))
+                "a channel, a mult, mix or pub, a limiter, a scope or an atom")
+    (check/that :skein/bad-option "name of label!" name (or (nil? name) (string? name)) "a string or nil")
+    (Labels/set (if hub? (muxch* x) x) name)
+    x))
 
 ;;;; What core.async has deprecated; channels with transducers have replaced most of it
 

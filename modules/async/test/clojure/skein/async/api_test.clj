@@ -24,7 +24,7 @@
 
 (def ^:private own
   "What core.async does not have."
-  '#{async <? <?? rethrow})
+  '#{<!!within <!within <? <?? async cause close-with! closed? label! rethrow})
 
 (deftest every-var-of-core-async-exists-with-its-arguments
   (let [theirs (contract 'clojure.core.async)]

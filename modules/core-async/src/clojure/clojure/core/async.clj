@@ -19,7 +19,7 @@
 
 (def ^:private own
   "Vars that core.async does not have: a library that refers all of core.async may define these names."
-  '#{<!!within <!within <? <?? async cause close-with! closed? rethrow})
+  '#{<!!within <!within <? <?? async cause close-with! closed? label! rethrow})
 
 (def ^:private different
   "What is defined below: exceptions are reported at once here, and not passed on, and a function takes a primitive."

@@ -8,7 +8,7 @@
    [skein.impl.error])
   (:import
    (java.io Writer)
-   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Result Buffers$Sliding Channel Waiter)
+   (skein.rt Buffer Buffers$Dropping Buffers$Fixed Buffers$Promise Buffers$Result Buffers$Sliding Channel Labels Waiter)
    (skein.rt.block Failures Frame Sites)
    (skein.rt.schedule Scheduler Timeout)))
 
@@ -66,7 +66,7 @@
     :else "chan"))
 
 (defn print-channel
-  "Writes a channel as #<chan 2/10 puts 1 takes 3 closed 1a2b3c>: how full its buffer is, how many
+  "Writes a channel as #<chan orders 2/10 puts 1 takes 3 closed 1a2b3c>: its label, how full its buffer is, how many
   puts and takes wait if any do, and whether it is closed; a block's port says failed if the block has thrown."
   [^Channel c ^Writer w]
   (let [b (.buffer c)
@@ -74,6 +74,7 @@
         puts (.putterCount c)
         takes (.takerCount c)]
     (.write w (str "#<" (kind c)
+                   (some->> (Labels/of c) (str " "))
                    (when b (str " " count (when capacity (str "/" capacity))))
                    (when (pos? puts) (str " puts " puts))
                    (when (pos? takes) (str " takes " takes))
