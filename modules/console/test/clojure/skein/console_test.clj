@@ -63,7 +63,7 @@
       (is (> 60000 (reduce + (map (comp count second (partial ask c)) (distinct (cons "/" parts))))) "60 kB in all"))))
 
 (deftest api-answers-the-page
-  (let [c (inspect/label! (chan) "jobs"), block (go (<! c))]
+  (let [c (a/label! (chan) "jobs"), block (go (<! c))]
     (with-console [console {}]
       (let [again (go (<! c))
             id (eventually #(:id (first (:rows (fresh console "/api/blocks?q=chan:jobs")))))]
@@ -83,7 +83,7 @@
 
 (deftest no-value-leaves-the-program
   (let [canary (str "canary-" (System/nanoTime))
-        c (inspect/label! (chan 1) "secrets")]
+        c (a/label! (chan 1) "secrets")]
     (with-console [console {}]
       (let [put (go (>! c canary) (>! c {:secret canary}))
             local (go (let [x [canary]] (<! (a/promise-chan)) x))]

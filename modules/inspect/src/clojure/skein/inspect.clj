@@ -12,7 +12,6 @@
   * `metrics`: numbers for a scraper
   * `read-heap`: a heap file as a snapshot
   * `mark`, `survivors`: blocks that were made after a mark and have not ended
-  * `label!` names a channel
 
   While the inspector is on, a block costs about a hundred bytes and a few nanoseconds more. Off, it costs nothing. The inspector
   keeps no block alive. It holds the ports of a block's last operation, and for an alts! the values to put, until the block's next
@@ -40,8 +39,7 @@
    [skein.inspect.why :as why])
   (:import
    (java.io File IOException PushbackReader Writer)
-   (skein.inspect.rt ChannelNames Entry Registry)
-   (skein.rt Channel)))
+   (skein.inspect.rt Entry Registry)))
 
 (set! *warn-on-reflection* true)
 
@@ -157,6 +155,7 @@
   - :waits     if it is parked, `[{:op :take or :put, :channel id, :place n}]`, several for an alts!. :place is the block's position,
                from 1, among those that wait in the channel. For a port of another kind, {:op :take or :put, :foreign class-name}.
                If the thread under :on waits, also what it waits for, as in `threads`
+  - :label     the name of its result, see `label!` of skein.async
   - :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
   - :age-ms    how long ago it was made, or first seen
   - :runs      how many steps it has run
@@ -190,7 +189,7 @@
 
   - :id            a number
   - :kind          :chan, :timeout, :limiter of skein.async.limit, :result of a block or thread, :future, or :scope for the one in which the body of a scope waits for its children
-  - :label         see `label!`; for a limiter without one, its name
+  - :label         see `label!` of skein.async; for a limiter without one, its name
   - :buffer        {:type :count :capacity}
   - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, with :block if a block blocks the thread,
                    {:callback name}, or {:older site} for a block that was parked before the inspector was switched on
@@ -214,6 +213,7 @@
   "Returns the open scopes that contain a block, or a thread that waits in a channel, as maps:
 
   - :id            a number
+  - :label         its name, see `label!` of skein.async
   - :parent        the scope around it, if the inspector sees one
   - :body          who runs the body: {:block id} or {:thread name :tid n}
   - :children      the children that have not ended, oldest first, as in :body; {:begun? false} for one that has not begun.
@@ -234,15 +234,6 @@
   - :unit         :elements or :bytes"
   ([] (folds (snapshot)))
   ([snapshot] (:folds (check-snapshot snapshot))))
-
-(defn label!
-  "Gives the channel `c` a label, a string that the inspector shows from now on; nil removes it. Returns `c`. Throws
-  :skein/not-a-port."
-  [c label]
-  (check/instance :skein/not-a-port "c of label!" c Channel "a channel of skein.async")
-  (check/that :skein/bad-option "label of label!" label (or (nil? label) (string? label)) "a string or nil")
-  (ChannelNames/label c label)
-  c)
 
 ;;;; Waits
 

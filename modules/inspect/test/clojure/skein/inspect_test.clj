@@ -159,7 +159,7 @@
 (deftest counts-agree-with-a-model
   (let [programs (for [capacity [0 1 5], puts [0 1 3 20], takes [0 1 4 20]] [capacity puts takes])
         started (vec (for [[capacity puts takes] programs]
-                       (let [c (inspect/label! (if (pos? (long capacity)) (chan capacity) (chan)) (pr-str [capacity puts takes]))]
+                       (let [c (a/label! (if (pos? (long capacity)) (chan capacity) (chan)) (pr-str [capacity puts takes]))]
                          [c (vec (concat (repeatedly puts #(go (>! c 1))) (repeatedly takes #(go (<! c)))))])))
         expected (into {} (for [[capacity puts takes] programs
                                 :let [left (- (long puts) (long takes))]]
@@ -173,7 +173,7 @@
       (a/close! c)
       (while (some? (<!! c)))
       (run! await-port ports)
-      (inspect/label! c nil))))
+      (a/label! c nil))))
 
 (deftest states-of-blocks
   (let [release (CountDownLatch. 1) running (promise)
@@ -339,7 +339,7 @@
         (is (<= (- made 100) found) "except for those that a stack still held")))))
 
 (deftest why-follows-the-chain
-  (let [requests (inspect/label! (chan) "requests")
+  (let [requests (a/label! (chan) "requests")
         inner (go (<! requests)), outer (go (<! inner))]
     (parked 2)
     (let [{:keys [says chain ends]} (inspect/why outer)]
@@ -351,9 +351,23 @@
     (is (re-find #"It does not wait" (:says (inspect/why (Thread/currentThread)))))
     (is (= :skein/no-such-block (error-of #(inspect/why 1000000007))))
     (is (= :skein/no-such-block (error-of #(inspect/why :that))))
-    (is (= :skein/not-a-port (error-of #(inspect/label! 1 "one"))))
     (a/close! requests)
     (run! await-port [inner outer])))
+
+(deftest a-block-and-a-scope-are-shown-with-their-names
+  (let [never (chan), worker (a/label! (go (<! never)) "worker")
+        outer (go (scope/scope [s] (a/label! s "import") (scope/go s (<! worker))))]
+    (watched/eventually #(some (comp #{"import"} :label) (inspect/scopes)))
+    (parked 3)
+    (is (= 1 (count (filter (comp #{"worker"} :label) (inspect/blocks)))))
+    (is (re-find #"^go-\d+ \(worker\), inspect_test.clj:\d+ \(<! never\), has waited" (:says (inspect/why "worker"))))
+    (is (re-find #", has waited [0-9.]+ s for worker\. go-\d+ \(worker\)," (:says (inspect/why outer))))
+    (is (re-find #"^import of go-\d+\. The scope ends when its children have ended: go-\d+\. " (:says (inspect/why "import"))))
+    (let [text (with-out-str (inspect/dump))]
+      (is (re-find #" go-\d+ \(worker\) waits for chan-" text))
+      (is (re-find #" import of go-\d+, has children: go-\d+" text)))
+    (a/close! never)
+    (run! await-port [worker outer])))
 
 (def ^:private more
   "What why says last if nobody is known."
@@ -447,7 +461,7 @@
     (run! await-port [inner outer])))
 
 (deftest dumps-are-text-json-and-edn
-  (let [c (inspect/label! (chan) "a \"label\"\n\u0001€😀"), ports (vec (repeatedly 5 #(go (<! c))))]
+  (let [c (a/label! (chan) "a \"label\"\n\u0001€😀"), ports (vec (repeatedly 5 #(go (<! c))))]
     (watched/eventually #(= 5 (count (inspect/blocks {:state :parked}))))
     (let [snapshot (inspect/snapshot)
           text (fn [f] (let [out (StringWriter.)] (inspect/dump snapshot out f) (str out)))]

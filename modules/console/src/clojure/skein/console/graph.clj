@@ -121,7 +121,7 @@
         t (when (= :thread kind) (party look node))]
     (cond-> {:key (name-of node) :kind (name kind) :id id :n (counts node 1)}
       (suspects node) (assoc :verdict (suspects node))
-      b (assoc :name (words/block-name id) :place (words/place (:site b)))
+      b (assoc :name (words/who b) :place (words/place (:site b)))
       t (assoc :name (words/thread-name (:name t) id) :place (some-> (:site t) words/place))
       (= :channel kind) (assoc :name (words/channel-name ((:channels index) id {:id id})))
       (= :site kind) (merge (zipmap [:name :place] (re-seq #"[^ (]+|\(.*" id)))

@@ -84,7 +84,7 @@
         at? (memoize (fn at? [site] (holds? (str (:file site) " " (words/place site)))))
         called? (called? ix holds?)]
     (fn free? [{:keys [id site] :as block}]
-      (or (at? site) (called? block) (holds? (words/block-name id))))))
+      (or (at? site) (called? block) (holds? (words/who block))))))
 
 (defn- longer [text {:keys [at key value]}]
   (let [k ({"age" :age-ms "since" :since-ms} (subs key 0 (dec (count key))))

@@ -27,7 +27,7 @@
 (deftest json-and-edn-dumps-are-read-as-equal
   (inspect/stop!)
   (inspect/start!)
-  (let [c (inspect/label! (chan 3) "\"\u2028 :orders/x"), t (a/timeout 60000)
+  (let [c (a/label! (chan 3) "\"\u2028 :orders/x"), t (a/timeout 60000)
         blocks [(go (<! c)) (go (a/alts! [c t])) (go (try (>! (chan) :x) (finally nil)))]]
     (loop [] (when-not (= 3 (count (inspect/blocks {:state :parked}))) (recur)))
     (let [[edn json] (both (inspect/snapshot))]

@@ -12,13 +12,13 @@
 (defn- exchange
   "Makes two blocks that have each filled a channel from which the other should take."
   []
-  (let [orders (inspect/label! (chan 1) "orders"), replies (inspect/label! (chan 1) "replies")]
+  (let [orders (a/label! (chan 1) "orders"), replies (a/label! (chan 1) "replies")]
     (go (>! orders :first) (>! orders :second) (<! replies))
     (go (>! replies :first) (>! replies :second) (<! orders))))
 
-(def ^:private stock (inspect/label! (chan) "stock"))
-(def ^:private prices (inspect/label! (chan) "prices"))
-(def ^:private jobs (inspect/label! (chan 8) "jobs"))
+(def ^:private stock (a/label! (chan) "stock"))
+(def ^:private prices (a/label! (chan) "prices"))
+(def ^:private jobs (a/label! (chan 8) "jobs"))
 
 (defn- appraise!
   "Makes two blocks that wait for a value of each other."

@@ -38,7 +38,7 @@
 (deftest this-process-is-left-as-it-was
   (inspect/stop!)
   (let [{:keys [look close! live? paths]} (target/target nil)
-        c (inspect/label! (chan) "kept")]
+        c (a/label! (chan) "kept")]
     (go (<! c))
     (loop [] (when-not (some (comp #{"kept"} :label) (:channels (look false))) (recur)))
     (is live?)

@@ -86,7 +86,7 @@
                   (words/duration (apply max ages)) " (least, median, most)")
              :else (str "  for " (words/duration (first ages)))))
     (doseq [b (take max-alike (sort-by oldest-first blocks))]
-      (line! out "       " (words/block-name (:id b)) (when (seq (:waits b)) (str " waits " (words/waits ix b)))
+      (line! out "       " (words/who b) (when (seq (:waits b)) (str " waits " (words/waits ix b)))
              (when-some [at (:site (:on b))] (str ", at " (words/place at)))
              (when (:parent b) (str ", made by " (words/block-name (:parent b))))))
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
@@ -110,13 +110,13 @@
 
 (defn- scope
   "Writes a scope, its children and what will end it as a line."
-  [out {:keys [id body parent children remaining-ms cancelled-ms]}]
+  [out {:keys [body parent children remaining-ms cancelled-ms] :as scope}]
   (let [begun (remove (comp false? :begun?) children)
         more (- (count begun) (long max-listed))
         unbegun (- (count children) (count begun))
         named (when (seq begun)
                 (str (str/join ", " (map words/waiting-party (take max-listed begun))) (when (pos? more) (str " and " more " more"))))]
-    (line! out "       scope-" id " of " (if body (words/waiting-party body) "an unknown thread") (when parent (str ", in scope-" parent))
+    (line! out "       " (words/channel-label (assoc scope :kind :scope)) " of " (if body (words/waiting-party body) "an unknown thread") (when parent (str ", in scope-" parent))
            (if (seq children) ", has children: " ", has no children")
            (str/join ", and " (keep identity [named (when (pos? unbegun) (str unbegun " that " (if (= 1 unbegun) "has" "have") " not begun"))]))
            (when (and remaining-ms (not cancelled-ms)) (str ", ends in " (words/duration remaining-ms)))

@@ -34,7 +34,7 @@
   (sort-by (comp - count val) (group-by :site blocks)))
 
 (defn- example [site blocks]
-  (str (words/block-name (:id (first blocks))) (when (next blocks) (str " and " (dec (count blocks)) " more")) ", " (words/place site)))
+  (str (words/who (first blocks)) (when (next blocks) (str " and " (dec (count blocks)) " more")) ", " (words/place site)))
 
 (defn- have [blocks] (if (next blocks) "have" "has"))
 

@@ -9,7 +9,7 @@
   {:no-doc true}
   (:import
    (skein.inspect.rt ChannelNames)
-   (skein.rt Cancellable Region Region$Owner)))
+   (skein.rt Cancellable Labels Region Region$Owner)))
 
 (set! *warn-on-reflection* true)
 
@@ -52,10 +52,12 @@
 (defn- view [party-of id {:keys [^Region region live deadline-ns cancelled? reason failures] :as scope}]
   (let [outer (some-> region around)
         cancelled? (boolean cancelled?)
+        label (some-> region .owner Labels/of)
         party (fn party [^Region r] (if-some [p (.party (.cancellable r))] (party-of p cancelled?) {:begun? false}))
         now (System/nanoTime)]
     (cond-> {:id id :body (some-> region party) :children (into [] (keep party) (sort-by (fn number [^Region r] (.number r)) live))
              :cancelled? cancelled? :failures (count failures)}
+      label (assoc :label label)
       (and outer (not= id (id-of outer))) (assoc :parent (id-of outer))
       deadline-ns (assoc :remaining-ms (max 0 (long (millis (- (long deadline-ns) now)))))
       reason (assoc :reason reason)

@@ -19,7 +19,7 @@
    (java.lang.management ManagementFactory ThreadInfo ThreadMXBean)
    (java.util ArrayList Comparator HashMap IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
-   (skein.rt Channel Operation Result SourceChannel Uncaught Uncaught$Report Waiter)
+   (skein.rt Channel Labels Operation Result SourceChannel Uncaught Uncaught$Report Waiter)
    (skein.rt.block Callback Failures Frame)
    (skein.rt.schedule Scheduler Timeout)))
 
@@ -136,12 +136,15 @@
                         [v (assoc (party-of t) :state (keyword (.toLowerCase (str (.getState t)))) :site (place (.getStackTrace t)))])))
         views))
 
-(defn- channel [scope? makers ^View view]
+(defn- channel [scopes makers ^View view]
   (let [^Channel c (.channel view)
-        ^Entry block (Result/block c)
-        label (or (ChannelNames/label c) (some-> (:name (limiter c)) str))
+        scope (scopes (.id view))
+        ^Entry maker (Result/block c)
+        ;; A result with a label is here even when its block has ended.
+        ^Entry block (when (and maker (not= Entry$Fate/GONE (.fate maker))) maker)
+        label (or (Labels/of c) (:label scope) (some-> (:name (limiter c)) str))
         buffer (.buffer c)]
-    (cond-> {:id (.id view) :kind (if (scope? (.id view)) :scope (kind c)) :closed? (.isClosed c)
+    (cond-> {:id (.id view) :kind (if scope :scope (kind c)) :closed? (.isClosed c)
              :takes (parties (.takes view)) :puts (parties (.puts view))}
       label (assoc :label label)
       (makers view) (assoc :kind :result, :thread (makers view))
@@ -242,6 +245,7 @@
         held (holds views frame)
         refused (Registry/refusals frame)
         cancellable (.cancellable frame)
+        label (Labels/of (.port frame))
         thread (when (and running? (<= (long long-step-ms) (long (elapsed-ms now (.since e))))) (on-thread frame))]
     (cond-> {:id (.id e) ; one map from the start: there may be a hundred thousand
              :site (site-of seen e)
@@ -254,6 +258,7 @@
                           (zero? (.runs e)) :new
                           :else :ready)
              :waits (if parked? (or (slow-wait views slow) in) [])}
+      label (assoc :label label)
       (seq held) (assoc :holds held)
       cancellable (assoc :cancellable? true, :scope (scopes/innermost cancellable))
       (pos? refused) (assoc :refused refused)
@@ -374,7 +379,7 @@
                  (let [view (view-of c)] (.put views c view) (.add ordered view))))]
     (run! (fn block [[_ _ _ arms slow]] (run! (fn arm [[_ port]] (look port)) arms) (run! (comp look first) slow)) asked)
     (run! (fn thread [^Registry$Waiting w] (run! look (ports-of (.port w)))) threads)
-    (run! look (ChannelNames/labelled))
+    (run! look (Labels/labelled))
     (.sort ordered (reify Comparator (compare [_ a b] (Long/compare (.id ^View a) (.id ^View b)))))
     [views ordered]))
 
@@ -400,7 +405,7 @@
        :at-ms (System/currentTimeMillis)
        :blocks (mapv (partial block now seen views) asked)
        :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
-       :channels (mapv (partial channel (into #{} (map :id) scopes) (makers registry ordered)) ordered)
+       :channels (mapv (partial channel (into {} (map (juxt :id identity)) scopes) (makers registry ordered)) ordered)
        :scopes scopes
        :folds (vec (folds))
        :failures (failures)

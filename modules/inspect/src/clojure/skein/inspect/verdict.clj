@@ -75,7 +75,7 @@
   (let [awaited-by (awaited id)
         kind (fate block awaited-by)]
     (cond-> {:verdict :proven :kind kind :block block
-             :says (str (words/block-name id) ", " (words/place site) (when (seq waits) (str ", waits " (words/waits ix block))) ", can never continue: no running code can reach it. "
+             :says (str (words/who block) ", " (words/place site) (when (seq waits) (str ", waits " (words/waits ix block))) ", can never continue: no running code can reach it. "
                         (if awaited-by
                           (str (str/join ", " (map words/waiting-party awaited-by))
                                (if (next awaited-by) " wait" " waits")

@@ -85,9 +85,9 @@
 
 (defn- of-scope
   "Returns why a scope has not ended: what its children wait for."
-  [ix {:keys [id body children]}]
+  [ix {:keys [body children] :as scope}]
   (let [waiting (keep (fn child [{:keys [block tid]}] (or ((:blocks ix) block) ((:threads ix) tid))) children)]
-    {:says (str/join " " (concat [(str (words/channel-name {:id id :kind :scope}) (when body (str " of " (words/waiting-party body))) ".")
+    {:says (str/join " " (concat [(str (words/channel-name (assoc scope :kind :scope)) (when body (str " of " (words/waiting-party body))) ".")
                                   (words/of-children children)]
                                  (map (comp :says (partial of-party ix)) (take 5 waiting))))
      :chain []
@@ -113,8 +113,10 @@
   (let [x (str/replace x #" \([^()]*\)$" "") ; as ps prints it: chan-3 (0/1)
         called? (fn called? [name] (#{x (str "thread " x)} name))
         found (or (seq (filter (fn it [{:keys [name tid]}] (called? (words/thread-name name tid))) threads))
-                  (filter (fn runs? [{{:keys [name tid]} :on}] (when tid (called? (words/thread-name name tid)))) (:blocks snapshot)))
-        scope (some->> (re-matches #"scope-(\d+)" x) second parse-long (get (:scopes ix)))
+                  (filter (fn it [{:keys [label] {:keys [name tid]} :on}]
+                            (or (= x label) (when tid (called? (words/thread-name name tid)))))
+                          (:blocks snapshot)))
+        scope (some (fn it [s] (when (= x (words/channel-label (assoc s :kind :scope))) s)) (:scopes snapshot))
         channel (some (fn it [c] (when (= x (words/channel-label c)) (:id c))) channels)]
     (cond
       (seq found) (assoc (of-party ix (first found)) :says (str/join " " (map (comp :says (partial of-party ix)) found)))

@@ -108,9 +108,11 @@
     (name (:state party :running))))
 
 (defn who
-  "Returns the name of a block or thread. For a thread, adds the block that it runs, if that is known."
-  [{:keys [id name tid block]}]
-  (if id (block-name id) (str (thread-name name tid) (when block (str ", which runs " (block-name block))))))
+  "Returns the name of a block or thread, with the label of the block. For a thread, adds the block that it runs, if that is known."
+  [{:keys [id label name tid block]}]
+  (if id
+    (str (block-name id) (when label (str " (" (on-one-line label) ")")))
+    (str (thread-name name tid) (when block (str ", which runs " (block-name block))))))
 
 (defn blocked?
   "Returns whether a block runs on a thread that waits, in a channel or elsewhere."

@@ -387,6 +387,6 @@
 
 (deftest a-callback-for-the-result-of-a-stuck-block
   (let [port (go (<! (chan)))]
-    (inspect/label! port "called back") ; so that the snapshot has it
+    (a/label! port "called back") ; so that the snapshot has it
     (a/take! port (fn [_]))
     (is (= [:abandoned nil] (told-of "(<! (chan))")))))

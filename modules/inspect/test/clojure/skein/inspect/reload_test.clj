@@ -15,7 +15,7 @@
 
 (def ^:private rows
   '[[:block
-     (let [c (a/chan)] (inspect/start!) [(inspect/label! c "orders") (a/go (a/<! c))])
+     (let [c (a/chan)] (inspect/start!) [(a/label! c "orders") (a/go (a/<! c))])
      (fn [[c port]]
        [(inspect/on?) (:ends (inspect/why port)) (some #{"orders"} (map :label (inspect/channels))) (a/>!! c 1) (a/<!! port)])
      [true :nobody "orders" true 1]]

@@ -22,7 +22,7 @@
   (watched/eventually #(let [{:keys [chain ends says]} (inspect/why port)] (when (and (next chain) (= :nobody ends)) says))))
 
 (deftest why-follows-a-mix-to-its-output
-  (let [in (chan), out (inspect/label! (chan) "out")
+  (let [in (chan), out (a/label! (chan) "out")
         _ (a/admix (a/mix out) in)
         putter (go (>! in 1) (>! in 2))]
     (is (re-find #"mix\.clj:\d+ \(>! out v\), has waited [0-9.]+ s to put on out\. Judging" (said-of-chain putter)))
@@ -31,7 +31,7 @@
     (run! a/close! [out in])))
 
 (deftest why-follows-a-mult-to-the-tap-that-nobody-reads
-  (let [in (chan), read (inspect/label! (chan) "read"), audit (chan 1)
+  (let [in (chan), read (a/label! (chan) "read"), audit (chan 1)
         m (a/mult in)
         _ (run! (partial a/tap m) [read audit])
         reader (go-loop [] (when (<! read) (recur)))

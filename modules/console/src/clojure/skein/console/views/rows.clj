@@ -32,7 +32,7 @@
 (defn row
   "Returns a block as a row of a table."
   [ix {:keys [id site since-ms age-ms runs parent waits] :as block}]
-  {:id id :name (words/block-name id) :state (some-> (state block) name) :since since-ms :age age-ms :runs runs :parent parent
+  {:id id :name (words/who block) :state (some-> (state block) name) :since since-ms :age age-ms :runs runs :parent parent
    :op (some-> (first waits) :op name) :waits (when (seq waits) (words/waits ix block))
    :file (:file site) :line (:line site) :column (:column site) :form (:form site) :place (words/place (dissoc site :form)) :in-try (:in-try site)})
 
