@@ -4,7 +4,7 @@
 
   * many schedules: `check`, `holds?`, `everywhere`; one: `run`, `with-virtual-time`, `replay`
   * in a body, time: `now-ms` `settle` `advance`; choices: `yield` `pick` `chance` `fault`
-  * in a body, claims: `always` `sometimes`; names and notes in the story: `label` `note`
+  * in a body, claims: `always` `sometimes`; notes in the story: `note`; names in it: `label!` of skein.async
 
   A body is evaluated again for each schedule. Its tasks are the body itself and the blocks,
   callbacks, timers and threads that it starts. They all run on one thread, and the simulation decides
@@ -22,7 +22,6 @@
    [skein.async :as a]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
-   [skein.impl.protocols :as impl]
    [skein.scope :as scope]
    [skein.sim.explore :as explore]
    [skein.sim.options :as options]
@@ -31,7 +30,6 @@
    [skein.sim.shrink :as shrink]
    [skein.sim.token :as token])
   (:import
-   (clojure.lang IAtom Volatile)
    (java.util.concurrent Future)
    (skein.rt Channel)
    (skein.sim.rt Simulation Trace)))
@@ -91,17 +89,6 @@
   [& xs]
   (when-some [sim (Simulation/here)]
     (.note ^Simulation sim "note" nil (str/join " " xs))))
-
-(defn label
-  "Gives `x` a name in stories. `x` is a port, an atom or what `go` returned. Returns `x`. Throws
-  :skein/not-a-port."
-  [x name]
-  (check/that :skein/not-a-port "x of label" x
-              (or (instance? Channel x) (instance? IAtom x) (instance? Volatile x) (satisfies? impl/Channel x))
-              "a channel, an atom or what go returned")
-  (when-some [sim (Simulation/here)]
-    (.put (.labels ^Simulation sim) x (str name)))
-  x)
 
 (defn fault
   "Marks a place where a test may inject the fault `x`, with the option {:faults {name x}}. If `x` is

@@ -433,7 +433,6 @@
   (is (= [:skein/bad-option :skein/bad-collection] (map error-of [#(sim/pick []) #(sim/pick 5)])))
   (is (= :skein/not-a-function (error-of #(sim/always 5 "m"))))
   (is (= :skein/not-a-function (error-of #(sim/sometimes 5 "m"))))
-  (is (= :skein/not-a-port (error-of #(sim/label 5 "five"))))
   (doseq [form '[(skein.sim/check {:schedules 2}) (skein.sim/everywhere {}) (skein.sim/run {}) (skein.sim/holds? {})
                  (skein.sim/check) (skein.sim/check options) (skein.sim/check 5 1) (skein.sim/holds? options)
                  (skein.sim/everywhere options) (skein.sim/run)]]

@@ -18,7 +18,7 @@
 (def ^:const ^:private max-whole "The most lines that a whole story may have." 2000)
 
 (defn- action [name-of ^Trace$Event e]
-  (let [on (.on e), value (.value e), scope? (and (instance? Channel on) (= subject/scopes-end (name-of on)))]
+  (let [on (.on e), value (.value e), scope? (and (instance? Channel on) (str/starts-with? (name-of on) "the end of "))]
     (case (.what e)
       "spawn" (str "spawns " (name-of on))
       "take" (str (if scope? "waits for " "<! ") (subject/port-names name-of on))

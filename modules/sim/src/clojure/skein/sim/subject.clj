@@ -10,7 +10,7 @@
    [clojure.string :as str])
   (:import
    (clojure.lang IAtom Volatile)
-   (skein.rt Channel)
+   (skein.rt Channel Labels)
    (skein.rt.block Failures Frame Sites)
    (skein.rt.schedule Timeout)
    (skein.sim.rt Simulation Task Trace$Event)))
@@ -34,7 +34,10 @@
 
 ;;;; Names
 
-(def scopes-end "The name of the port from which a task takes to wait for the end of its scope." "the end of a scope")
+(defn end-of
+  "Returns the name of the port from which a task takes to wait for the end of `scope`."
+  [scope]
+  (str "the end of " (or (Labels/of scope) "a scope")))
 
 (defn limiter
   "Returns the description of a concurrency limiter, {:name :limit}, or nil for all else."
@@ -62,27 +65,33 @@
     (or (nil? x) (instance? Task x)) nil
     :else [x]))
 
+(defn- task-name
+  "Returns what label! calls the result of the task's block, or the task's path."
+  [^Task task]
+  (or (some-> ^Frame (.frame task) .port Labels/of) (str task)))
+
 (defn naming
-  "Returns a function from a task, port or atom of a run to its name: as the test has labelled it, as a
+  "Returns a function from a task, port or atom of a run to its name: its label, as a
   limiter is called, or numbered in the order in which the events name them."
   [^Simulation sim more]
-  (let [known (java.util.IdentityHashMap. ^java.util.Map (.labels sim))
+  (let [known (java.util.IdentityHashMap.)
         numbers (volatile! {})
         own-name (fn own-name [x]
                    (let [kind (kind-of x)]
-                     (str kind (if-some [given (:name (limiter x))]
-                                 (str " " given)
-                                 (str "-" (get (vswap! numbers update kind (fnil inc 0)) kind))))))]
+                     (or (Labels/of x)
+                         (str kind (if-some [given (:name (limiter x))]
+                                     (str " " given)
+                                     (str "-" (get (vswap! numbers update kind (fnil inc 0)) kind)))))))]
     (doseq [^Trace$Event e (events sim), :let [x (.on e)], :when (instance? Task x)]
       (when-some [^Frame frame (.frame ^Task x)]
-        (.putIfAbsent known (.port frame) (str (or (.get known x) x) "'s result"))))
+        (.putIfAbsent known (.port frame) (str (task-name x) "'s result"))))
     (doseq [^Trace$Event e (.events (.-trace sim)) :when (= "closing" (.what e))]
-      (.put known (:done (.on e)) scopes-end))
+      (.put known (:done (.on e)) (end-of (:scope (.on e)))))
     (doseq [x (concat (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (events sim))
                       (mapcat collect-ports more))]
       (when-not (.containsKey known x) (.put known x (own-name x))))
     (fn name-of [x]
-      (or (.get known x) (when (instance? Task x) (str x)) (own-name x)))))
+      (or (.get known x) (if (instance? Task x) (task-name x) (own-name x))))))
 
 (defn port-names
   "Returns the names of the ports of an operation, as text."

@@ -63,11 +63,12 @@
 (defn- scope-of
   "If a task waits for the end of a scope, returns {:for words :needs its-only-child :all its-children}, else nil."
   [^Simulation sim task]
-  (when-some [{:keys [closed? live]} (some-> ^Region$Owner (:scope (last-of sim task "closing")) .describe)]
-    (when-not closed?
-      (let [parties (into #{} (keep (fn [^Region child] (.party (.cancellable child)))) live)
-            children (filter (fn [^Task t] (or (parties (.frame t)) (parties (.thread t)))) (.live sim))]
-        {:for subject/scopes-end :needs (when-not (next children) (first children)) :all children}))))
+  (when-some [^Region$Owner scope (:scope (last-of sim task "closing"))]
+    (let [{:keys [closed? live]} (.describe scope)]
+      (when-not closed?
+        (let [parties (into #{} (keep (fn [^Region child] (.party (.cancellable child)))) live)
+              children (filter (fn [^Task t] (or (parties (.frame t)) (parties (.thread t)))) (.live sim))]
+          {:for (subject/end-of scope) :needs (when-not (next children) (first children)) :all children})))))
 
 (defn- waiting-class
   "Returns the name of the class whose method waits in the JDK, for a thread with this stack, or nil."

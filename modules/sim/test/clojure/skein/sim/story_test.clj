@@ -75,6 +75,17 @@
            (steps "go-1" text)))
     (is (= ["<! chan-1" "has got 1 from chan-1" "ends"] (steps "go-2" text)))))
 
+(deftest a-story-has-the-names-of-labels
+  (let [{:keys [text]} (sim/run (let [c (a/label! (chan) "orders"), n (a/label! (atom 1) "sum")]
+                                  (<!! (go (scope/scope [s]
+                                             (a/label! s "import")
+                                             (a/label! (scope/go s (>! c @n) (<! (timeout 5))) "reader")
+                                             (<! c))))
+                                  (throw (ex-info "end" {}))))]
+    (is (= ["spawns reader" "<! orders" "waits for the end of import" "its scope has ended" "ends"]
+           (remove #(re-find #"^has got" %) (steps "go-1" text))))
+    (is (= ["reads sum = 1" ">! orders 1"] (take 2 (steps "reader" text))))))
+
 (deftest a-put-on-a-closed-channel-fails-in-the-story
   (let [failing (fn [f] (:text (sim/run (let [c (chan 1)] (a/close! c) (f c) (throw (ex-info "end" {}))))))]
     (is (= ["close! chan-1" ">! chan-1 1" "its put fails, as the channel is closed"] (steps "main" (failing #(>!! % 1)))))

@@ -169,7 +169,7 @@
 
 (deftest a-channel-on-which-a-callback-waits-is-named
   (let [stopped (fn []
-                  (let [source (chan 1), m (a/mult source), unread (sim/label (chan 1) "unread"), sum (chan 1)]
+                  (let [source (chan 1), m (a/mult source), unread (a/label! (chan 1) "unread"), sum (chan 1)]
                     (a/tap m unread)
                     (a/tap m sum)
                     (a/onto-chan! source (range 5))

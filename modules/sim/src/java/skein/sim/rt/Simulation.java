@@ -4,7 +4,6 @@ package skein.sim.rt;
 import clojure.lang.IFn;
 import clojure.lang.RT;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +30,6 @@ public final class Simulation extends Engine {
 
     private final List<Claim> claims = new ArrayList<>(0);
     private final Map<String, Boolean> sightings = new LinkedHashMap<>(0);
-    private final Map<Object, String> labels = new IdentityHashMap<>(0);
     private final List<Kept> kept = new ArrayList<>(0);
     private final List<Throwable> uncaught = new ArrayList<>(0); // before anything else failed
     private final List<Throwable> rethrown = new ArrayList<>(0);
@@ -276,11 +274,6 @@ public final class Simulation extends Engine {
     /** Returns each claim that something holds sometimes, and whether it has held in this run. */
     public Map<String, Boolean> sightings() {
         return sightings;
-    }
-
-    /** Returns the names that the test gives to ports and other things. */
-    public Map<Object, String> labels() {
-        return labels;
     }
 
     /** Counts points from now on; {@code inject} injects the fault. */
