@@ -78,8 +78,8 @@
 (inspect/start!)
 (let [held (parked 100000), nowhere (Writer/nullWriter)]
   (println (format "%-34s %21.1f" "ms a snapshot of 100,000 blocks" (millis inspect/snapshot)))
-  (println (format "%-34s %21.1f" "ms its text" (millis #(inspect/dump nowhere :text))))
-  (println (format "%-34s %21.1f" "ms its JSON" (millis #(inspect/dump nowhere :json))))
+  (println (format "%-34s %21.1f" "ms its text" (millis #(inspect/dump! {:to nowhere}))))
+  (println (format "%-34s %21.1f" "ms its JSON" (millis #(inspect/dump! {:to nowhere :as :json}))))
   (run! a/close! (first held)))
 (shutdown-agents)
 (System/exit 0)

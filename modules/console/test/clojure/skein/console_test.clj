@@ -118,15 +118,15 @@
   (inspect/stop!)
   (let [{:keys [port] :as first-one} (console/serve! {:port 0})
         second-one (console/serve! {:port 0})]
-    (is (inspect/on?))
+    (is (= :registry (inspect/level)))
     (is (map? (data first-one "/api/overview")))
     (is (map? (data second-one "/api/overview")) "two look at one program")
     (is (= :skein/no-port (try (console/serve! {:port port}) (catch ExceptionInfo e (:skein/error (ex-data e))))))
     (console/stop! first-one)
-    (is (inspect/on?) "the other one still looks")
+    (is (= :registry (inspect/level)) "the other one still looks")
     (is (map? (data second-one "/api/overview")))
     (console/stop! second-one)
-    (is (not (inspect/on?)))
+    (is (= :off (inspect/level)))
     (testing "the port is free"
       (let [again (console/serve! {:port port})]
         (is (= port (:port again)))

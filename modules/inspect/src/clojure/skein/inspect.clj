@@ -2,16 +2,16 @@
 (ns skein.inspect
   "Shows which blocks and threads of this process wait, what they wait for, and which wait for ever.
 
-  * `start!` `stop!` `on?` `level`
-  * `snapshot` `blocks` `block` `channels` `threads` `scopes` `folds`: what exists now
+  * `start!` `stop!` `level`
+  * `snapshot`, `blocks`: what exists now
   * `why`, `graph`: who waits for whom
   * `deadlocks`, `leaks`: blocks and threads that can never continue
   * `lints`, `growth`: what looks wrong
-  * `dump`, `dump!`, `read-dump`: a snapshot as text, JSON or EDN
-  * `timeline`, `timeline!`: when each block ran and waited, as data or as a file for Perfetto
+  * `timeline`: when each block ran and waited
   * `metrics`: numbers for a scraper
-  * `read-heap`: a heap file as a snapshot
-  * `mark`, `survivors`: blocks that were made after a mark and have not ended
+  * `dump!` writes a snapshot or a timeline, `read-snapshot` reads a snapshot, also from a heap file
+
+  Functions that look at a snapshot take it as their last argument, and take one themselves if they are called without.
 
   While the inspector is on, a block costs about a hundred bytes and a few nanoseconds more. Off, it costs nothing. The inspector
   keeps no block alive. It holds the ports of a block's last operation, and for an alts! the values to put, until the block's next
@@ -21,8 +21,7 @@
   shows no value of the program, except for literals in the source of an operation.
 
       (start!)
-      (on?)
-      ;=> true"
+      ;=> :registry"
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -39,16 +38,12 @@
    [skein.inspect.why :as why])
   (:import
    (java.io File IOException PushbackReader Writer)
-   (skein.inspect.rt Entry Registry)))
+   (java.nio.charset StandardCharsets)
+   (skein.inspect.rt Registry)))
 
 (set! *warn-on-reflection* true)
 
 ;;;; On and off
-
-(defn on?
-  "Returns whether the inspector is on."
-  []
-  (.isOn (Registry/get)))
 
 (defn level
   "Returns how much the inspector records: :off for nothing, :registry for what waits where, or :events, which also records when each
@@ -58,7 +53,7 @@
     (cond (.recorder registry) :events, (.isOn registry) :registry, :else :off)))
 
 (defn start!
-  "Switches the inspector on. It sees blocks that are made from now on, and older blocks after their next step. Returns true.
+  "Switches the inspector on. It sees blocks that are made from now on, and older blocks after their next step. Returns `level`.
 
   - options:
     - :level  :events also records steps, for `timeline`. Each step then takes about 100 ns more, and the recorded steps take
@@ -69,21 +64,21 @@
    (let [{:keys [level]} (check/options "start!" options {:level [#{:registry :events} ":registry or :events"]})
          registry (Registry/get)]
      (.start registry)
-     (when level (.record registry (= :events level)))
-     true)))
+     (when level (.record registry (= :events level))))
+   (level)))
 
 (defn stop!
-  "Switches the inspector off, and deletes what it has recorded. Returns false."
+  "Switches the inspector off, and deletes what it has recorded. Returns nil."
   []
   (.stop (Registry/get))
   (verdict/forget!)
-  false)
+  nil)
 
 (defn- check-on []
-  (when-not (on?)
+  (when-not (.isOn (Registry/get))
     (error/fail! :skein/inspect-off "The inspector is off, so it knows no blocks. Call (skein.inspect/start!) first." {})))
 
-;;;; Blocks, channels, threads
+;;;; Snapshots
 
 (defn snapshot
   "Returns the blocks, threads and channels of this process as one map, all data:
@@ -91,24 +86,62 @@
   - :pid        the number of the process
   - :at-ms      when the snapshot was taken, in ms since 1970
   - :blocks     the blocks that have not ended, see `blocks`
-  - :threads    the threads that wait in a channel or for a lock, see `threads`
-  - :channels   see `channels`
-  - :scopes     see `scopes`
-  - :folds      see `folds`
+  - :threads    the threads that wait in a channel, or without a time limit for a lock that a thread holds
+  - :channels   those in which a block or thread waits, and those with a label
+  - :scopes     the open ones that contain a block, or a thread that waits in a channel
+  - :folds      the running folds of skein.fold that have taken more than a millisecond
   - :failures   the last exceptions that no code has taken: {:at-ms :thread :exception class-name :site}
   - :timers     how many timeouts have neither fired nor been closed
   - :memory     the heap in MB, with its garbage: {:used :max}
-  - :elsewhere  how many other threads wait in a call of the program, so not those of a pool that have no task; only from heap files.
-                Heap files of a JDK before 24 lack virtual threads
-  - :starved    nil, or {:ms :threads} if no virtual thread has got a carrier thread for 5 s or more; :threads has those that hold
-                the carrier threads: {:name :tid :site}
+  - :elsewhere  how many other threads wait in a call of the program, so not those of a pool that have no task; only from
+                heap files. Heap files of a JDK before 24 lack virtual threads
+  - :starved    nil, or {:ms :threads} if no virtual thread has got a carrier thread for 5 s or more; :threads has those
+                that hold the carrier threads: {:name :tid :site}
   - :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024,
-                :groups `[{:blocks [id] :says text}]`}. The blocks of a group waited for one another when :prove of `deadlocks`
-                found them
+                :groups `[{:blocks [id] :says text}]`}. The blocks of a group waited for one another when :prove of
+                `deadlocks` found them
 
-  The snapshot of a heap file, see `read-heap`, also has :heap, the path, but no :pid. If nothing can be proven, :unproven is the reason. If the
-  JVM is older than JDK 19, :old-jvm? is true.
-  The functions below take a snapshot if they are called without one. Throws :skein/inspect-off."
+  The keys of a thread are :name :tid :virtual? :site :waits :since-ms. :cancellable? is true if it is in a scope or a similar
+  construct that could cancel it. :block is the block that it runs, if its step has taken 500 ms or more. The :waits of a
+  thread that waits for a lock are `[{:op :lock :lock name :held-by {:thread name :tid n}}]`, and it has no :since-ms. Virtual
+  threads that wait for locks are known only from heap files.
+
+  The keys of a channel:
+
+  - :id            a number
+  - :kind          :chan, :timeout, :limiter of skein.async.limit, :result of a block or thread, :future, or :scope for the
+                   one in which the body of a scope waits for its children
+  - :label         see `label!` of skein.async; for a limiter without one, its name
+  - :buffer        {:type :count :capacity}
+  - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, with :block if a block blocks the
+                   thread, {:callback name}, or {:older site} for a block that was parked before the inspector was switched on
+  - :closed?       whether it is closed
+  - :thread        for the result of a `thread` or `io-thread`, the thread: {:thread name :tid :state :site}
+  - :block         for a result, the block, unless it has ended; :collected? is true if it can never end
+  - :remaining-ms  for a timeout
+
+  The keys of a scope:
+
+  - :id            a number
+  - :label         its name, see `label!` of skein.async
+  - :parent        the scope around it, if the inspector sees one
+  - :body          who runs the body: {:block id} or {:thread name :tid n}
+  - :children      the children that have not ended, oldest first, as in :body; {:begun? false} for one that has not begun.
+                   In a cancelled scope, the threads of :body and :children have a :site
+  - :remaining-ms  the time until its deadline, if it has one
+  - :cancelled?    true if no child begins any more; :reason is :failure, :deadline or :outside unless cancel! did it
+  - :cancelled-ms  how long ago the whole scope was cancelled
+  - :failures      how many of its children and its body have failed
+
+  The keys of a fold:
+
+  - :thread :tid   the name and number of the thread that called the fold; :site: where that thread is now
+  - :since-ms      how long ago the fold began
+  - :done :total   how many units of the source are done, and how many there are; :total is nil if it is unknown
+  - :unit          :elements or :bytes
+
+  The snapshot of a heap file, see `read-snapshot`, also has :heap, the path, but no :pid. If nothing can be proven, :unproven
+  is the reason. If the JVM is older than JDK 19, :old-jvm? is true. Throws :skein/inspect-off."
   []
   (check-on)
   (verdict/with-groups (snapshot/take-snapshot)))
@@ -116,16 +149,25 @@
 (defn- snapshot? [x] (and (map? x) (contains? x :skein/snapshot)))
 
 (defn- check-snapshot [x]
-  (check/that :skein/bad-option "The snapshot" x (snapshot? x) "what snapshot, read-dump or read-heap returns"))
+  (check/that :skein/bad-option "The snapshot" x (snapshot? x) "what snapshot or read-snapshot returns"))
 
-(defn- check-path [what x]
-  (check/that :skein/bad-option what x (or (string? x) (instance? File x)) "a string or a java.io.File"))
+(defn- check-options
+  "Returns the options of `call`, checked by `known`; see skein.impl.check/options. A snapshot in their place is refused."
+  [call options known]
+  (check/that :skein/bad-option (str "The first argument of " call) options (not (snapshot? options))
+              (str "its options; the snapshot comes last: (" call " {} snapshot)"))
+  (check/options call options known))
+
+(def ^:private without-snapshot
+  "The entry of an option that says how to take a snapshot, where one is given."
+  [(constantly false) "left out, as there is a snapshot"])
 
 (def ^:private filters
-  {:state [#{:new :ready :running :parked} "one of :new, :ready, :running and :parked"]
+  {:id [int? "the number of a block"]
+   :state [#{:new :ready :running :parked} "one of :new, :ready, :running and :parked"]
    :op [#{:take :put} ":take or :put"]
    :site [string? "a string such as \"orders.clj:31\""]
-   :older-ms [nat-int? "a whole number of ms"]
+   :older-ms check/time-option
    :limit [nat-int? "a whole number"]
    :sort [#{:age :since :runs} ":age, :since or :runs"]})
 
@@ -134,13 +176,14 @@
     (and i (or (zero? (long i)) (#{\/ \\} (nth here (dec (long i)))))
          (or (str/ends-with? here place) (= \: (nth here (+ (long i) (count place))))))))
 
-(defn- selected [{:keys [state op site older-ms limit] order :sort} blocks]
+(defn- selected [{:keys [id state op site older-ms limit] order :sort} blocks]
   (cond->> blocks
+    id (filter (comp #{id} :id))
     state (filter (comp #{state} :state))
     op (filter (fn waits? [b] (some (comp #{op} :op) (:waits b))))
     site (filter (partial at? site))
-    older-ms (filter (fn old? [b] (<= (long older-ms) (long (:since-ms b)))))
-    order (sort-by ({:age (comp - :age-ms) :since (comp - :since-ms) :runs (comp - :runs)} order))
+    older-ms (filter (fn old? [b] (<= (check/milliseconds :older-ms older-ms) (long (:since-ms b -1)))))
+    order (sort-by (fn greatest [b] (- (long (({:age :age-ms :since :since-ms :runs :runs} order) b 0)))))
     limit (take limit)
     true vec))
 
@@ -154,7 +197,7 @@
                pipeline's, the file and line are those of the call in the program, and :column is -1
   - :waits     if it is parked, `[{:op :take or :put, :channel id, :place n}]`, several for an alts!. :place is the block's position,
                from 1, among those that wait in the channel. For a port of another kind, {:op :take or :put, :foreign class-name}.
-               If the thread under :on waits, also what it waits for, as in `threads`
+               If the thread under :on waits, also what it waits for, as the :waits of a thread
   - :label     the name of its result, see `label!` of skein.async
   - :since-ms  how long ago it began its last operation, or its last step if that was later, with an error of up to 10 ms
   - :age-ms    how long ago it was made, or first seen
@@ -167,73 +210,12 @@
   - :on        the thread of a step that has taken 500 ms or more: {:name :tid :state :site}; :state as in the JVM
   - :refused   how many operations in a row, up to the last one, have found the same port closed
 
-  - options  :state, :op and :site \"orders.clj\" or \"orders.clj:31\": only matching blocks; :older-ms: blocks that have waited at
-             least that long; :sort by :age, :since or :runs, greatest first; :limit: at most that many"
-  ([] (blocks nil (snapshot)))
-  ([x] (if (snapshot? x) (blocks nil x) (blocks x (snapshot))))
+  - options  :id, :state, :op and :site \"orders.clj\" or \"orders.clj:31\": only matching blocks; :older-ms: blocks that have
+             waited at least that long; :sort by :age, :since or :runs, greatest first; :limit: at most that many"
+  ([] (blocks nil))
+  ([options] (selected (check-options "blocks" options filters) (:blocks (snapshot))))
   ([options snapshot]
-   (check/that :skein/bad-option "The first argument of blocks" options (not (snapshot? options))
-               "its options: (blocks {:state :parked} snapshot)")
-   (selected (check/options "blocks" options filters) (:blocks (check-snapshot snapshot)))))
-
-(defn block
-  "Returns the block with the number `id`, as in `blocks`. Throws :skein/no-such-block."
-  ([id] (block (snapshot) id))
-  ([snapshot id]
-   (or (some (fn it [b] (when (= id (:id b)) b)) (:blocks (check-snapshot snapshot)))
-       (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, never existed, or has taken no step since the inspector was started.")
-                    {:block (error/preview id)}))))
-
-(defn channels
-  "Returns the channels in which a block or thread waits, and those with a label, as maps:
-
-  - :id            a number
-  - :kind          :chan, :timeout, :limiter of skein.async.limit, :result of a block or thread, :future, or :scope for the one in which the body of a scope waits for its children
-  - :label         see `label!` of skein.async; for a limiter without one, its name
-  - :buffer        {:type :count :capacity}
-  - :takes :puts   who waits, the longest first: {:block id}, {:thread name :tid n}, with :block if a block blocks the thread,
-                   {:callback name}, or {:older site} for a block that was parked before the inspector was switched on
-  - :closed?       whether it is closed
-  - :thread        for the result of a `thread` or `io-thread`, the thread: {:thread name :tid :state :site}
-  - :block         for a result, the block; :collected? is true if that block can never end
-  - :remaining-ms  for a timeout"
-  ([] (channels (snapshot)))
-  ([snapshot] (:channels (check-snapshot snapshot))))
-
-(defn threads
-  "Returns the threads that wait in a channel, virtual ones too: {:name :tid :virtual? :site :waits :since-ms}. :cancellable? is
-  true if the thread is in a scope or a similar construct that could cancel it. :block is the block that it runs, if its step has
-  taken 500 ms or more. Then come the platform threads that wait without a
-  time limit for a lock that a thread holds. Their :waits is `[{:op :lock :lock name :held-by {:thread name :tid n}}]`. They have no :since-ms.
-  Virtual threads that wait for locks are known only from heap files."
-  ([] (threads (snapshot)))
-  ([snapshot] (:threads (check-snapshot snapshot))))
-
-(defn scopes
-  "Returns the open scopes that contain a block, or a thread that waits in a channel, as maps:
-
-  - :id            a number
-  - :label         its name, see `label!` of skein.async
-  - :parent        the scope around it, if the inspector sees one
-  - :body          who runs the body: {:block id} or {:thread name :tid n}
-  - :children      the children that have not ended, oldest first, as in :body; {:begun? false} for one that has not begun.
-                   In a cancelled scope, the threads of :body and :children have a :site
-  - :remaining-ms  the time until its deadline, if it has one
-  - :cancelled?    true if no child begins any more; :reason is :failure, :deadline or :outside unless cancel! did it
-  - :cancelled-ms  how long ago the whole scope was cancelled
-  - :failures      how many of its children and its body have failed"
-  ([] (scopes (snapshot)))
-  ([snapshot] (:scopes (check-snapshot snapshot))))
-
-(defn folds
-  "Returns the running folds of skein.fold that have taken more than a millisecond, as maps:
-
-  - :thread :tid  the name and number of the thread that called the fold; :site: where that thread is now
-  - :since-ms     how long ago the fold began
-  - :done :total  how many units of the source are done, and how many there are; :total is nil if it is unknown
-  - :unit         :elements or :bytes"
-  ([] (folds (snapshot)))
-  ([snapshot] (:folds (check-snapshot snapshot))))
+   (selected (check-options "blocks" options filters) (:blocks (check-snapshot snapshot)))))
 
 ;;;; Waits
 
@@ -250,8 +232,10 @@
   - :several    several blocks, or children of a scope, could end the last wait; the chain follows none of them
   - :moves      the block or thread that could end it is running or ready, or waits outside of channels
   - :collected  the block that should end it was garbage. A heap file still has that block, and the chain goes on"
-  ([x] (why (snapshot) x))
-  ([snapshot x] (why/why (check-snapshot snapshot) x)))
+  ([x] (why/why (snapshot) x))
+  ([x snapshot]
+   (check/that :skein/bad-option "The first argument of why" x (not (snapshot? x)) "what waits: (why x snapshot)")
+   (why/why (check-snapshot snapshot) x)))
 
 (defn graph
   "Returns `{:nodes #{node} :edges #{[from to what]}}`. A node is `[:block id]`, `[:thread tid]` or `[:channel id]`. The edges, by `what`:
@@ -276,7 +260,7 @@
   - :kind     :deadlock or :locks; for a collected block also :lost-value or :no-clean-up
   - :says     the report as a sentence
 
-  The argument is a snapshot, or options:
+  options, for a snapshot that is taken now:
 
   - :prove  true: runs the garbage collector first. That proves a deadlock of blocks that nothing outside of it can reach. If a
             var, a thread or a timer holds one of the channels, some code could still use it, and nothing is proven.
@@ -286,14 +270,15 @@
   Only the last 1024 collected blocks are kept. Without :heap there is no report on earlier ones. Throws :skein/inspect-off,
   :skein/no-collector, :skein/not-a-heap-file."
   ([] (deadlocks nil))
-  ([x]
-   (if (snapshot? x)
-     (verdict/deadlocks x)
-     (let [{:keys [prove]} (check/options "deadlocks" x {:prove [#{true false :heap} "true, false or :heap"]})]
-       (when-not (= :heap prove) (check-on))
-       (when (and (true? prove) (not (verdict/collect!)))
-         (error/fail! :skein/no-collector "The garbage collector did not run when asked to; is -XX:+DisableExplicitGC set?" {}))
-       (verdict/deadlocks (if (= :heap prove) (heap/of-this-process) (snapshot)))))))
+  ([options]
+   (let [{:keys [prove]} (check-options "deadlocks" options {:prove [#{true false :heap} "true, false or :heap"]})]
+     (when-not (= :heap prove) (check-on))
+     (when (and (true? prove) (not (verdict/collect!)))
+       (error/fail! :skein/no-collector "The garbage collector did not run when asked to; is -XX:+DisableExplicitGC set?" {}))
+     (verdict/deadlocks (if (= :heap prove) (heap/of-this-process) (snapshot)))))
+  ([options snapshot]
+   (check-options "deadlocks" options {:prove without-snapshot})
+   (verdict/deadlocks (check-snapshot snapshot))))
 
 (defn leaks
   "Returns the places of blocks that were garbage before they had ended: `[{:site :kind :count :last-ms}]`, the most frequent first.
@@ -335,62 +320,29 @@
 
 (defn growth
   "Returns the sites whose number of blocks grows, as `[{:site :from :to :says}]`. It grows if each snapshot has more blocks than the
-  one before, and the last has at least 100 more than the first, and at least 20 % more. Takes snapshots now, or uses the given ones, the
+  one before, and the last has at least 100 more than the first, and at least 20 % more. Takes the snapshots now, or is given them, the
   oldest first.
 
-  - options:
-    - :looks     how many snapshots, at least 2; by default 6
-    - :every-ms  the time between them; by default 10000"
+  options, for snapshots that are taken now:
+
+  - :n         how many, at least 2; by default 6
+  - :every-ms  the time between them; by default 10000"
   ([] (growth nil))
-  ([x]
-   (if (and (sequential? x) (seq x))
-     (lints/growth (mapv check-snapshot x))
-     (let [{:keys [looks every-ms] :or {looks 6 every-ms 10000}}
-           (check/options "growth" x {:looks [#(and (int? %) (< 1 (long %))) "a whole number, at least 2"] :every-ms check/time-option})]
-       (lints/growth (mapv (fn look [i] (when (pos? (long i)) (Thread/sleep (long (check/milliseconds :every-ms every-ms)))) (snapshot))
-                           (range looks)))))))
+  ([options]
+   (check/that :skein/bad-option "The first argument of growth" options (not (or (snapshot? options) (sequential? options)))
+               "its options; snapshots come last: (growth {} snapshots)")
+   (let [{:keys [n every-ms] :or {n 6 every-ms 10000}}
+         (check/options "growth" options {:n [#(and (int? %) (< 1 (long %))) "a whole number, at least 2"]
+                                          :every-ms check/time-option})]
+     (lints/growth (mapv (fn look [i]
+                           (when (pos? (long i)) (Thread/sleep (check/milliseconds :every-ms every-ms)))
+                           (snapshot))
+                         (range n)))))
+  ([options snapshots]
+   (check-options "growth" options {:n without-snapshot :every-ms without-snapshot})
+   (lints/growth (mapv check-snapshot (check/collection "snapshots of growth" snapshots)))))
 
-(defn mark
-  "Returns a mark for the present moment, for `survivors`. Throws :skein/inspect-off."
-  []
-  (check-on)
-  (.mark (Registry/get)))
-
-(defn survivors
-  "Runs the garbage collector, and returns the blocks that were made after `mark` and have not ended, as maps of `blocks`. A block
-  that waits for something that only it can reach is garbage, and is left out. Throws :skein/inspect-off."
-  [mark]
-  (check/that :skein/bad-option "mark of survivors" mark (Registry/isMark mark) "what (mark) has returned")
-  (check-on)
-  (let [made (fn made [] (into #{} (comp (filter (fn after? [^Entry e] (Registry/isAfter e mark))) (map (fn id [^Entry e] (.id e))))
-                               (.live (Registry/get))))]
-    (if (empty? (made))
-      []
-      (do (verdict/collect!)
-          (filterv (comp (made) :id) (blocks))))))
-
-;;;; Dumps
-
-(defn dump
-  "Writes a snapshot to `out`, `*out*` by default, as :text, :json or :edn, and flushes it. The text groups blocks by place, the
-  oldest first."
-  ([] (dump *out* :text))
-  ([out format] (dump (snapshot) out format))
-  ([snapshot out format]
-   (check-snapshot snapshot)
-   (check/instance :skein/bad-option "out of dump" out Writer "a java.io.Writer")
-   (check/that :skein/bad-option "format of dump" format (#{:text :json :edn} format) ":text, :json or :edn")
-   (dump/write snapshot out format)
-   (.flush ^Writer out)))
-
-(defn dump!
-  "Writes a snapshot to the file `path`: as JSON if its name ends in .json, as EDN if it ends in .edn, else as text. Returns the path.
-  Throws :skein/file-unwritable, and :skein/bad-option if the name ends in .hprof."
-  ([path] (dump! (snapshot) path))
-  ([snapshot path]
-   (check-snapshot snapshot)
-   (let [format (dump/format-of (check-path "path of dump!" path))]
-     (dump/to-file path (fn write [out] (dump snapshot out format))))))
+;;;; Timelines and dumps
 
 (def ^:private timeline-options
   {:last-ms check/time-option
@@ -424,16 +376,52 @@
        (error/fail! :skein/inspect-off "The steps of blocks are not recorded. Call (skein.inspect/start! {:level :events}) first." {}))
      (timeline/timeline recorder (check/milliseconds :last-ms last-ms) block))))
 
-(defn timeline!
-  "Writes a `timeline` to the file `path`, as JSON that ui.perfetto.dev and chrome://tracing open. Returns the path. Throws
-  :skein/inspect-off, :skein/file-unwritable.
+(defn- path? [x] (or (string? x) (instance? File x)))
 
-  - options  as those of `timeline`"
-  ([path] (timeline! nil path))
-  ([options path]
-   (check-path "path of timeline!" path)
-   (let [slices (timeline options)]
-     (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))
+(def ^:private target
+  [#(or (path? %) (instance? Writer %)) "a path, a java.io.File or a java.io.Writer"])
+
+(def ^:private dump-options
+  {:to target
+   :as [#{:text :json :edn} ":text, :json or :edn"]
+   :what [#{:snapshot} ":snapshot, or :timeline without a snapshot"]})
+
+(def ^:private timeline-dump-options
+  (merge timeline-options {:to target, :as [#{:json} ":json"], :what [#{:timeline} ":timeline"]}))
+
+(defn- write-to [to write]
+  (if (path? to)
+    (dump/to-file to write)
+    (do (write to) (.flush ^Writer to)))
+  nil)
+
+(defn- dump-snapshot [{:keys [to as] :or {to *out*}} snapshot]
+  (let [as (or as (if (path? to) (dump/format-of to) :text))]
+    (write-to to (fn write [out] (dump/write snapshot out as)))))
+
+(defn- dump-timeline [{:keys [to] :or {to *out*} :as options}]
+  (let [slices (timeline (select-keys options (keys timeline-options)))]
+    (write-to to (fn write [out] (timeline/write-chrome out slices)))))
+
+(defn dump!
+  "Writes a snapshot or a timeline. Returns nil.
+
+  options:
+
+  - :to    a path, a java.io.File or a java.io.Writer, which is flushed; by default `*out*`
+  - :as    :text, which groups blocks by place, the oldest first, :json or :edn. By default as the name of the file ends,
+           .json or .edn, or else :text
+  - :what  :snapshot, the default; or :timeline, with the options of `timeline`. A timeline is JSON that ui.perfetto.dev and
+           chrome://tracing open
+
+  Throws :skein/file-unwritable, :skein/inspect-off, and :skein/bad-option, also if the name of the file ends in .hprof."
+  ([] (dump! nil))
+  ([options]
+   (if (= :timeline (:what options))
+     (dump-timeline (check/options "dump! of a timeline" options timeline-dump-options))
+     (dump-snapshot (check-options "dump!" options dump-options) (snapshot))))
+  ([options snapshot]
+   (dump-snapshot (check-options "dump!" options dump-options) (check-snapshot snapshot))))
 
 (defn metrics
   "Returns a snapshot as metrics, a string in the text format of OpenMetrics 1.0, for a scraper such as Prometheus: blocks by
@@ -442,24 +430,33 @@
   ([] (metrics (snapshot)))
   ([snapshot] (metrics/text (check-snapshot snapshot))))
 
-(defn read-heap
-  "Returns the snapshot in a heap file, such as `jcmd PID GC.heap_dump -all FILE` writes. The process that wrote the file needs no
-  preparation, not even this module. `deadlocks`, `why`, `blocks` and so on take the snapshot. It has no times. It has only blocks
-  that are parked or that a thread runs, and only scopes whose end something waits for. A thread has :stuck? true if the file shows
-  that no running code can reach what the thread waits for. Throws :skein/not-a-heap-file."
-  [path]
-  (heap/read-heap (str (check-path "path of read-heap" path))))
+(defn- heap-file? [path]
+  (with-open [in (io/input-stream path)]
+    (= "JAVA PROFILE" (String. (.readNBytes in 12) StandardCharsets/US_ASCII))))
 
-(defn read-dump
-  "Returns the snapshot that `dump!` has written to an EDN file. Throws :skein/not-a-dump."
-  [path]
-  (check-path "path of read-dump" path)
+(defn- read-dump [path]
   (let [fail (fn fail [why]
-               (error/fail! :skein/not-a-dump (str path " is not a dump of the inspector: " why) {:path (str path)}))
+               (error/fail! :skein/not-a-dump
+                            (str path " is neither a heap file nor a dump of the inspector: " why
+                                 " A dump that can be read is written to x.edn.")
+                            {:path (str path)}))
         x (try (with-open [in (PushbackReader. (io/reader path))] (edn/read in))
-               (catch IOException e (error/fail! :skein/not-a-dump (str "there is no dump " path ", or it can't be read (" (ex-message e) ").") {:path (str path)}))
                (catch RuntimeException _ (fail "it is not EDN.")))]
     (cond
       (not (snapshot? x)) (fail "it holds no snapshot.")
       (not= snapshot/version (:skein/snapshot x)) (fail (str "its version is " (:skein/snapshot x) "."))
       :else x)))
+
+(defn read-snapshot
+  "Returns the snapshot that `dump!` has written to an EDN file, or that is in a heap file, such as
+  `jcmd PID GC.heap_dump -all FILE` writes.
+
+  The process that wrote a heap file needs no preparation, not even this module. Its snapshot has no times. It has only blocks
+  that are parked or that a thread runs, and only scopes whose end something waits for. A thread has :stuck? true if the file
+  shows that no running code can reach what the thread waits for. Throws :skein/not-a-dump and :skein/not-a-heap-file."
+  [path]
+  (check/that :skein/bad-option "path of read-snapshot" path (path? path) "a string or a java.io.File")
+  (try
+    (if (heap-file? path) (heap/read-heap (str path)) (read-dump path))
+    (catch IOException e
+      (error/fail! :skein/not-a-dump (str "there is no file " path ", or it can't be read (" (ex-message e) ").") {:path (str path)}))))

@@ -13,6 +13,7 @@
    [skein.fold :as fold]
    [skein.inspect :as inspect]
    [skein.inspect.snapshot :as snapshot]
+   [skein.inspect.survivors :as survivors]
    [skein.inspect.watched :as watched]
    [skein.scope :as scope]
    [skein.skip :refer [skip!]])
@@ -41,7 +42,7 @@
 
 (defn- channel-of [block]
   (let [id (:channel (first (:waits block)))]
-    (first (filter (comp #{id} :id) (inspect/channels)))))
+    (first (filter (comp #{id} :id) (:channels (inspect/snapshot))))))
 
 (def ^:private here (:line (meta #'channel-of)))
 
@@ -61,7 +62,7 @@
     (testing "a result with its block"
       (let [result (channel-of (blocks "(<? (go (<! c)))"))]
         (is (= :result (:kind result)))
-        (is (= "(<! c)" (:form (:site (inspect/block (:block result))))))))
+        (is (= "(<! c)" (:form (:site (first (inspect/blocks {:id (:block result)}))))))))
     (is (= 2 (count (:takes (channel-of (blocks "(<! c)"))))))
     (run! a/close! [c x y])
     (<!! full)
@@ -85,14 +86,14 @@
   (let [c (chan) d (chan) e (chan 1)
         started [(a/thread (<!! c)) (a/thread (>!! d 1)) (a/thread (alts!! [c e]))
                  (let [p (promise)] (Thread/startVirtualThread #(deliver p (<!! c))) (a/go @p))]
-        threads (watched/eventually #(let [ts (inspect/threads)] (when (= 4 (count ts)) ts)))]
+        threads (watched/eventually #(let [ts (:threads (inspect/snapshot))] (when (= 4 (count ts)) ts)))]
     (is (= [[:put] [:take] [:take] [:take :take]] (sort-by (juxt count pr-str) (map (fn [t] (mapv :op (:waits t))) threads))))
     (is (every? #(= "inspect_test.clj" (:file (:site %))) threads))
     (is (= 1 (count (filter :virtual? (remove (comp #(str/starts-with? % "skein") str :name) threads)))))
     (a/close! c)
     (<!! d)
     (run! await-port started)
-    (is (= [] (inspect/threads)))))
+    (is (= [] (:threads (inspect/snapshot))))))
 
 (deftest a-thread-that-has-left-its-channel-does-not-wait
   (let [c (chan), taken (a/thread (<!! c))
@@ -123,7 +124,7 @@
     (a/take! c identity)
     (a/put! d 1 identity)
     (let [blocks (watched/eventually #(let [bs (inspect/blocks {:state :parked})] (when (= 6 (count bs)) bs)))
-          threads (watched/eventually #(let [ts (inspect/threads)] (when (= 5 (count ts)) ts)))
+          threads (watched/eventually #(let [ts (:threads (inspect/snapshot))] (when (= 5 (count ts)) ts)))
           with (fn with [op] (channel-of (first (filter (comp #{op} :op first :waits) blocks))))]
       (is (= #{"(<! c)" "(>! d 1)" "(alts! [c])" "(a/alt! c :v)" "(<? c)" "(a/<? c)"} (set (map (comp :form :site) blocks))))
       (doseq [{:keys [site waits]} blocks]
@@ -165,7 +166,7 @@
                                 :let [left (- (long puts) (long takes))]]
                             [(pr-str [capacity puts takes])
                              [(max 0 (- left)) (max 0 (- left (long capacity))) (max 0 (min left (long capacity)))]]))
-        counts (fn [] (into {} (for [{:keys [label takes puts buffer]} (inspect/channels) :when (expected label)]
+        counts (fn [] (into {} (for [{:keys [label takes puts buffer]} (:channels (inspect/snapshot)) :when (expected label)]
                                  [label [(count takes) (count puts) (:count buffer 0)]])))]
     (watched/eventually #(= expected (counts)))
     (is (= expected (counts)))
@@ -209,33 +210,50 @@
     (is (= 0 (count (inspect/blocks {:older-ms 100000}))))
     (is (= :skein/bad-option (error-of #(inspect/blocks {:colour 1}))))
     (is (= :skein/bad-option (error-of #(inspect/blocks {:state :asleep}))))
-    (doseq [f [inspect/channels inspect/threads inspect/scopes inspect/graph inspect/leaks]]
-      (is (= [:skein/bad-option :skein/bad-option] [(error-of #(f 5)) (error-of #(f nil))])))
+    (let [[{:keys [id]} :as blocks] (inspect/blocks)]
+      (is (= [id] (map :id (inspect/blocks {:id id}))))
+      (is (= [] (inspect/blocks {:id 0})))
+      (is (= blocks (inspect/blocks {:sort :age :older-ms 0} {:skein/snapshot 1 :blocks blocks})))
+      (is (= [[] [{}]] (map #(inspect/blocks % {:skein/snapshot 1 :blocks [{}]}) [{:older-ms 0} {:sort :age}])) "a heap file has no times"))
     (a/close! c)
     (<!! d)
     (run! await-port ports)))
 
 (deftest bad-arguments-are-refused
   (let [snapshot (inspect/snapshot)]
-    (doseq [[what f] {"survivors" inspect/survivors "dump!" inspect/dump! "read-dump" inspect/read-dump "read-heap" inspect/read-heap
-                      "lints" inspect/lints "metrics" inspect/metrics "growth" #(inspect/growth [%])
-                      "block" #(inspect/block % 1) "why" #(inspect/why % 1) "dump" #(inspect/dump % *out* :text)
-                      "out" #(inspect/dump snapshot % :text) "dump! of" #(inspect/dump! % "no.edn")}
+    (doseq [[what f] {"read-snapshot" inspect/read-snapshot
+                      "graph" inspect/graph "leaks" inspect/leaks "lints" inspect/lints "metrics" inspect/metrics
+                      "blocks" #(inspect/blocks {} %) "why" #(inspect/why 1 %) "deadlocks" #(inspect/deadlocks {} %)
+                      "growth" #(inspect/growth {} [%]) "dump!" #(inspect/dump! {} %)}
             x [nil 5 :x [] (long-array 3)]]
-      (is (= :skein/bad-option (error-of #(f x))) [what x])))
+      (is (= :skein/bad-option (error-of #(f x))) [what x]))
+    (doseq [options [{:to 5} {:as :xml} {:what :lints} {:to "no.edn" :last-ms 1} {:what :timeline :as :text}]]
+      (is (= :skein/bad-option (error-of #(inspect/dump! options))) options))
+    (testing "options that a given snapshot can't follow"
+      (is (= [:skein/bad-option :skein/bad-option :skein/bad-option]
+             (map error-of [#(inspect/deadlocks {:prove true} snapshot) #(inspect/growth {:n 3} [snapshot])
+                            #(inspect/dump! {:what :timeline} snapshot)]))))
+    (testing "a snapshot in the place of options is refused with the right call"
+      (doseq [[f call] {#(inspect/blocks snapshot) "(blocks {} snapshot)"
+                        #(inspect/blocks snapshot {:state :parked}) "(blocks {} snapshot)"
+                        #(inspect/deadlocks snapshot) "(deadlocks {} snapshot)"
+                        #(inspect/growth [snapshot]) "(growth {} snapshots)"
+                        #(inspect/growth snapshot) "(growth {} snapshots)"
+                        #(inspect/dump! snapshot) "(dump! {} snapshot)"
+                        #(inspect/dump! snapshot {:as :edn}) "(dump! {} snapshot)"
+                        #(inspect/why snapshot 1) "(why x snapshot)"}]
+        (is (str/includes? (try (f) (catch clojure.lang.ExceptionInfo e (ex-message e))) call)))))
   (doseq [path ["no/such/x.hprof" (io/file "no/such/x.hprof")]]
-    (is (= :skein/bad-option (error-of #(inspect/dump! path))) "it writes no heap file"))
-  (is (= :skein/file-unwritable (error-of #(inspect/dump! "no/such/folder/x.edn"))))
+    (is (= :skein/bad-option (error-of #(inspect/dump! {:to path}))) "it writes no heap file"))
+  (is (= :skein/file-unwritable (error-of #(inspect/dump! {:to "no/such/folder/x.edn"}))))
   (if (.exists (io/file "/dev/full"))
-    (is (= :skein/file-unwritable (error-of #(inspect/dump! "/dev/full"))) "a full disk")
-    (skip! "there is no /dev/full"))
-  (is (thrown-with-msg? clojure.lang.ExceptionInfo #"must be its options: \(blocks \{:state :parked\} snapshot\)"
-        (inspect/blocks (inspect/snapshot) {:state :parked}))))
+    (is (= :skein/file-unwritable (error-of #(inspect/dump! {:to "/dev/full"}))) "a full disk")
+    (skip! "there is no /dev/full")))
 
 (deftest a-stopped-inspector-knows-nothing
   (let [c (chan) before (go (<! c))]
     (inspect/stop!)
-    (is (false? (inspect/on?)))
+    (is (= :off (inspect/level)))
     (is (= :skein/inspect-off (error-of inspect/snapshot)))
     (is (= :skein/inspect-off (error-of inspect/deadlocks)))
     (let [older (go (<! c) (<! c))]
@@ -245,7 +263,7 @@
       (let [again (go (<! c))]
         (watched/eventually #(= 3 (.takerCount ^skein.rt.Channel c)))
         (testing "a block that is older shows in its channel"
-          (is (= 2 (count (keep :older (:takes (first (inspect/channels))))))))
+          (is (= 2 (count (keep :older (:takes (first (:channels (inspect/snapshot)))))))))
         (testing "and among the blocks after its next step"
           (dotimes [_ 2] (>!! c 1))
           (watched/eventually #(= 2 (count (inspect/blocks {:state :parked})))))
@@ -287,14 +305,14 @@
     (is (watched/eventually #(<= (long (instances)) before)))))
 
 (deftest survivors-are-newer-blocks-that-live
-  (let [c (chan) before (go (<! c)), m (inspect/mark), since (go (>! c 1) (>! c 2)), gone (go 1)]
+  (let [c (chan) before (go (<! c)), m (survivors/mark), since (go (>! c 1) (>! c 2)), gone (go 1)]
     (await-port gone)
-    (is (= ["(>! c 2)"] (watched/eventually #(let [s (inspect/survivors m)] (when (= 1 (count s)) (watched/forms s))))))
+    (is (= ["(>! c 2)"] (watched/eventually #(let [s (survivors/survivors m)] (when (= 1 (count s)) (watched/forms s))))))
     ((fn [] (go (<! (chan)))))
-    (is (watched/eventually #(= 1 (count (inspect/survivors m)))) "what nobody can reach is not a survivor")
+    (is (watched/eventually #(= 1 (count (survivors/survivors m)))) "what nobody can reach is not a survivor")
     (<!! c)
     (run! await-port [before since])
-    (is (= [] (inspect/survivors m)))))
+    (is (= [] (survivors/survivors m)))))
 
 (deftest why-names-what-can-end-an-alts
   (let [release (chan)
@@ -321,7 +339,7 @@
     (let [look (inspect/snapshot)]
       (is (= [:put] (map :op (:blocks (:collected look)))))
       (is (= 1 (:count (:collected look))))
-      (is (= [[:proven :lost-value]] (map (juxt :verdict :kind) (inspect/deadlocks look)))))
+      (is (= [[:proven :lost-value]] (map (juxt :verdict :kind) (inspect/deadlocks {} look)))))
     (testing "it continues after all, as a block does that a finalizer has revived"
       (<!! c)
       (await-port port)
@@ -357,13 +375,13 @@
 (deftest a-block-and-a-scope-are-shown-with-their-names
   (let [never (chan), worker (a/label! (go (<! never)) "worker")
         outer (go (scope/scope [s] (a/label! s "import") (scope/go s (<! worker))))]
-    (watched/eventually #(some (comp #{"import"} :label) (inspect/scopes)))
+    (watched/eventually #(some (comp #{"import"} :label) (:scopes (inspect/snapshot))))
     (parked 3)
     (is (= 1 (count (filter (comp #{"worker"} :label) (inspect/blocks)))))
     (is (re-find #"^go-\d+ \(worker\), inspect_test.clj:\d+ \(<! never\), has waited" (:says (inspect/why "worker"))))
     (is (re-find #", has waited [0-9.]+ s for worker\. go-\d+ \(worker\)," (:says (inspect/why outer))))
     (is (re-find #"^import of go-\d+\. The scope ends when its children have ended: go-\d+\. " (:says (inspect/why "import"))))
-    (let [text (with-out-str (inspect/dump))]
+    (let [text (with-out-str (inspect/dump!))]
       (is (re-find #" go-\d+ \(worker\) waits for chan-" text))
       (is (re-find #" import of go-\d+, has children: go-\d+" text)))
     (a/close! never)
@@ -380,7 +398,7 @@
                              {:id 2 :state :parked :site {:file "orders.clj" :line 5 :form "(<! stock)"} :since-ms 900 :waits [{:op :take :channel 8 :place 1}]}]
                     :channels [{:id 8 :kind :chan :takes [{:block 2}] :puts []} {:id 9 :kind :scope :takes [{:block 1}] :puts []}]
                     :scopes [{:id 9 :body {:block 1} :children (vec children)}]})
-        why (fn why [& children] ((juxt :ends (comp (partial mapv :id) :chain) :says) (inspect/why (apply snapshot children) 1)))]
+        why (fn why [& children] ((juxt :ends (comp (partial mapv :id) :chain) :says) (inspect/why 1 (apply snapshot children))))]
     (is (= [:nobody [1 2] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for scope-9."
                                " go-2, orders.clj:5 (<! stock), has waited 0.9 s for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may."
                                more)]
@@ -393,7 +411,7 @@
     (is (re-find #"for scope-9\. The scope ends when its children have ended\.$" (peek (why {:begun? false}))))
     (is (re-find #"have ended: thread t0, thread t1, thread t2, thread t3, thread t4 and 3 more\.$"
                  (peek (apply why {:begun? false} (for [i (range 7)] {:thread (str "t" i) :tid (+ 30 (long i))})))))
-    (is (= [:nobody [1 2]] (take 2 ((juxt :ends (comp (partial mapv :id) :chain)) (inspect/why (assoc-in (snapshot {:block 2}) [:blocks 1 :holds] [9]) 1))))
+    (is (= [:nobody [1 2]] (take 2 ((juxt :ends (comp (partial mapv :id) :chain)) (inspect/why 1 (assoc-in (snapshot {:block 2}) [:blocks 1 :holds] [9])))))
         "a child that holds the scope's channel counts as a child")
     (is (contains? (:edges (inspect/graph (snapshot {:block 2} {:begun? false}))) [[:channel 9] [:block 2] :child]))))
 
@@ -405,13 +423,13 @@
         outer (go (scope/scope [sc] (scope/go sc (watch in))))
         {:keys [says chain]} (watched/eventually #(let [w (inspect/why outer)] (when (= :nobody (:ends w)) w)))
         id (:id (peek chain))
-        [thread] (filter (comp #{id} :block) (inspect/threads))]
+        [thread] (filter (comp #{id} :block) (:threads (inspect/snapshot)))]
     (is (= 2 (count chain)))
     (is (re-find (re-pattern (str "for scope-\\d+\\. go-" id ", inspect_test\\.clj:\\d+ skein\\.inspect-test/watch, has waited [0-9.]+ s for chan-\\d+,"
                                   " and blocks thread skein-worker-\\d+\\. Judging by their locals, no block could end that"))
                  says))
-    (is (= [:running (:waits thread)] ((juxt :state :waits) (inspect/block id))))
-    (let [snapshot (inspect/snapshot), says (fn says [x] (:says (inspect/why snapshot x)))]
+    (is (= [:running (:waits thread)] ((juxt :state :waits) (first (inspect/blocks {:id id})))))
+    (let [snapshot (inspect/snapshot), says (fn says [x] (:says (inspect/why x snapshot)))]
       (is (= (says id) (says (str "go-" id))) "by name")
       (is (str/includes? (says (:name thread)) (str "thread " (:name thread) ", which runs go-" id ", "))))
     (is (= (:says (inspect/why in)) (:says (inspect/why (re-find #"^chan-\d+" (:says (inspect/why in)))))))
@@ -435,16 +453,16 @@
                  more)
             [30]]
            ((juxt :says (comp (partial map :tid) :chain))
-            (inspect/why {:skein/snapshot 1 :blocks [] :channels [] :scopes [] :threads [(thread 30 8) (thread 31 9)]} "skein-worker-0"))))))
+            (inspect/why "skein-worker-0"
+                         {:skein/snapshot 1 :blocks [] :channels [] :scopes [] :threads [(thread 30 8) (thread 31 9)]}))))))
 
 (deftest why-knows-the-deadline-of-a-scope
   (let [why (fn why [scope]
               ((juxt :ends :says)
-               (inspect/why {:skein/snapshot 1
-                             :blocks [{:id 1 :state :parked :scope 9 :waits [{:op :take :channel 8}]}]
-                             :channels [{:id 8 :kind :chan :takes [{:block 1}] :puts []}]
-                             :scopes [(merge {:id 9 :body {:block 1} :children []} scope)]}
-                            1)))]
+               (inspect/why 1 {:skein/snapshot 1
+                               :blocks [{:id 1 :state :parked :scope 9 :waits [{:op :take :channel 8}]}]
+                               :channels [{:id 8 :kind :chan :takes [{:block 1}] :puts []}]
+                               :scopes [(merge {:id 9 :body {:block 1} :children []} scope)]})))]
     (is (= [:timer "go-1, waits for chan-8. The deadline of its scope is in 2.0 s."] (why {:remaining-ms 2000})))
     (doseq [scope [{} {:remaining-ms 0 :cancelled? true}]]
       (is (= [:nobody (str "go-1, waits for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may." more)] (why scope)) scope))))
@@ -464,25 +482,24 @@
   (let [c (a/label! (chan) "a \"label\"\n\u0001€😀"), ports (vec (repeatedly 5 #(go (<! c))))]
     (watched/eventually #(= 5 (count (inspect/blocks {:state :parked}))))
     (let [snapshot (inspect/snapshot)
-          text (fn [f] (let [out (StringWriter.)] (inspect/dump snapshot out f) (str out)))]
+          text (fn [f] (let [out (StringWriter.)] (inspect/dump! {:to out :as f} snapshot) (str out)))]
       (is (re-find #"(?m)^    5  parked   inspect_test.clj:\d+ \(<! c\)  for .* \(least, median, most\)$" (text :text)))
       (is (re-find #"(?m)^       and 2 more$" (text :text)))
       (is (= snapshot (edn/read-string (text :edn))))
-      (is (= (walk/postwalk #(if (ident? %) (str (symbol %)) %) snapshot) (json/read-str (text :json))))
-      (is (= :skein/bad-option (error-of #(inspect/dump snapshot *out* :xml)))))
+      (is (= (walk/postwalk #(if (ident? %) (str (symbol %)) %) snapshot) (json/read-str (text :json)))))
     (testing "another process gets the same through the bean"
       (is (= (set (map :id (inspect/blocks))) (set (map :id (:blocks (Packing/unpack (.snapshot (Bean.) false))))))))
     (let [file (File/createTempFile "dump" ".edn"), path (.getPath file)]
       (try
-        (inspect/dump! path)
-        (is (= 5 (count (inspect/blocks (inspect/read-dump path)))))
+        (inspect/dump! {:to path})
+        (is (= 5 (count (:blocks (inspect/read-snapshot path)))))
         (doseq [broken ["" "{:a" "{:a 1}" "{:skein/snapshot 99}"]]
           (spit file broken)
-          (is (= :skein/not-a-dump (error-of #(inspect/read-dump path))) broken))
+          (is (= :skein/not-a-dump (error-of #(inspect/read-snapshot path))) broken))
         (finally (.delete file))))
-    (is (= :skein/not-a-dump (error-of #(inspect/read-dump "no/such/file.edn"))))
-    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^there is no dump no/such/file\.edn, or it can't be read" (inspect/read-dump "no/such/file.edn")))
-    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^README\.md is not a dump of the inspector: it is not EDN\.$" (inspect/read-dump "README.md")))
+    (is (= :skein/not-a-dump (error-of #(inspect/read-snapshot "no/such/file.edn"))))
+    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^there is no file no/such/file\.edn, or it can't be read" (inspect/read-snapshot "no/such/file.edn")))
+    (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^README\.md is neither a heap file nor a dump of the inspector: it is not EDN\. " (inspect/read-snapshot "README.md")))
     (a/close! c)
     (run! await-port ports)))
 
@@ -494,13 +511,13 @@
                  (when (= 5000 x) (.countDown here) (.await release))
                  (inc (long n)))
           folding (a/thread (fold/fold {:parallelism 1} {:identity (constantly 0) :step step :combine +} (vec (range 10000))))
-          mine (fn [snapshot] (filter (comp #{10000} :total) (inspect/folds snapshot)))]
+          mine (fn [snapshot] (filter (comp #{10000} :total) (:folds snapshot)))]
       (.await here)
       (let [snapshot (inspect/snapshot), [{:keys [unit done site]}] (mine snapshot)]
         (is (= :elements unit))
         (is (<= 0 (long done) 5000))
         (is (= "inspect_test.clj" (:file site)))
-        (is (re-find #"a fold on .* of 10000 elements done in" (with-out-str (inspect/dump snapshot *out* :text)))))
+        (is (re-find #"a fold on .* of 10000 elements done in" (with-out-str (inspect/dump! nil snapshot)))))
       (.countDown release)
       (is (= 10000 (await-port folding)))
       (is (= [] (mine (inspect/snapshot))))))
@@ -508,18 +525,18 @@
     (let [flow (flow/create-flow {:procs {:echo {:proc (flow/process (fn ([] {:ins {:in ""} :outs {:out ""}}) ([a] a) ([s _] s) ([s _ x] [s {:out [x]}])))}} :conns []})]
       (flow/start flow)
       (flow/resume flow)
-      (is (watched/eventually #(seq (inspect/threads))))
+      (is (watched/eventually #(seq (:threads (inspect/snapshot)))))
       (flow/stop flow)
-      (is (watched/eventually #(empty? (inspect/threads)))))))
+      (is (watched/eventually #(empty? (:threads (inspect/snapshot))))))))
 
 (deftest a-version-1-dump-opens
-  (let [snapshot (inspect/read-dump (File. (.toURI (io/resource "skein/inspect/dump-1.edn"))))]
-    (is (= [2 1 3 2] (map count ((juxt inspect/blocks inspect/threads inspect/channels inspect/leaks) snapshot))))
-    (is (= [] (inspect/scopes snapshot)))
-    (is (= nil (inspect/folds snapshot)) "version 1 had no folds")
-    (is (= [[:proven :lost-value] [:proven :lost-value]] (map (juxt :verdict :kind) (inspect/deadlocks snapshot))))
-    (is (re-find #"^go-35, orders.clj:5 \(<! server\), has waited 1\.2 s for the result of go-19\." (:says (inspect/why snapshot 35))))
+  (let [snapshot (inspect/read-snapshot (File. (.toURI (io/resource "skein/inspect/dump-1.edn"))))]
+    (is (= [2 1 3 2] (map count ((juxt :blocks :threads :channels inspect/leaks) snapshot))))
+    (is (= [] (:scopes snapshot)))
+    (is (= nil (:folds snapshot)) "version 1 had no folds")
+    (is (= [[:proven :lost-value] [:proven :lost-value]] (map (juxt :verdict :kind) (inspect/deadlocks nil snapshot))))
+    (is (re-find #"^go-35, orders.clj:5 \(<! server\), has waited 1\.2 s for the result of go-19\." (:says (inspect/why 35 snapshot))))
     (is (= 6 (count (:nodes (inspect/graph snapshot)))))
     (is (= [] (inspect/lints snapshot)))
     (is (re-find #"skein_blocks\{state=\"parked\"\} 2\n" (inspect/metrics snapshot)))
-    (is (re-find #"(?m)^PROVEN  go-51, orders.clj:7 \(>! x 2\)" (with-out-str (inspect/dump snapshot *out* :text))))))
+    (is (re-find #"(?m)^PROVEN  go-51, orders.clj:7 \(>! x 2\)" (with-out-str (inspect/dump! nil snapshot))))))

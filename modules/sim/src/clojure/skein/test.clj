@@ -16,6 +16,7 @@
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.inspect :as inspect]
+   [skein.inspect.survivors :as survivors]
    [skein.sim :as sim]
    [skein.sim.dump :as dump])
   (:import
@@ -89,18 +90,18 @@
                         (let [{:keys [file line op form]} (if (:line site) site (or (:site on) site))]
                           {:file file :line line :operation (some-> op symbol) :form form})))
                  (remove ignore))
-        (inspect/survivors mark)))
+        (survivors/survivors mark)))
 
 (defn- left-by
   "Calls `run`, and returns `left` of its blocks after at most `grace-ms`. The inspector is on meanwhile."
   [run grace-ms ignore]
-  (let [on? (inspect/on?)]
+  (let [off? (= :off (inspect/level))]
     (inspect/start!)
     (try
-      (let [mark (inspect/mark)]
+      (let [mark (survivors/mark)]
         (run)
         (if (eventually grace-ms #(empty? (left mark ignore))) [] (left mark ignore)))
-      (finally (when-not on? (inspect/stop!))))))
+      (finally (when off? (inspect/stop!))))))
 
 ;;;; Leaks
 

@@ -5,7 +5,7 @@
    [clojure.test :as test :refer [deftest is]]
    [skein.async :as a :refer [<! <!! chan go]]
    [skein.deadline :refer [within-deadline]]
-   [skein.inspect :as inspect]
+   [skein.inspect.survivors :as survivors]
    [skein.test :as t]
    [skein.virtual :as v])
   (:import
@@ -59,9 +59,9 @@
       (is (= [] (reports (t/no-dropped-errors) #(try (a/<?? (a/thread (throw (ex-info "taken" {})))) (catch Exception _))))))))
 
 (deftest an-error-after-the-end-of-the-test-is-reported
-  (let [thrown (ex-info "dropped later" {}), gate (chan), port (promise), survivors inspect/survivors]
+  (let [thrown (ex-info "dropped later" {}), gate (chan), port (promise), survivors survivors/survivors]
     (silently
-      (with-redefs [inspect/survivors (fn [mark] ; the block continues when the fixture looks for blocks
+      (with-redefs [survivors/survivors (fn [mark] ; the block continues when the fixture looks for blocks
                                         (a/close! gate)
                                         (<!! @port)
                                         (survivors mark))]

@@ -17,8 +17,7 @@
    [skein.console.views.scopes :as scopes]
    [skein.inspect :as inspect])
   (:import
-   (clojure.lang ExceptionInfo)
-   (java.io StringWriter)))
+   (clojure.lang ExceptionInfo)))
 
 (set! *warn-on-reflection* true)
 
@@ -28,9 +27,7 @@
   {:type "application/json; charset=utf-8" :body (json/write-str x)})
 
 (defn- text [format snapshot]
-  (let [out (StringWriter.)]
-    (inspect/dump snapshot out format)
-    (str out)))
+  (with-out-str (inspect/dump! {:as format} snapshot)))
 
 (defn- whole [s]
   (some->> s (re-matches #"-?\d{1,18}") parse-long))

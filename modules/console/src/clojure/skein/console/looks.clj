@@ -35,7 +35,7 @@
   (let [snapshot (shape/indexed snapshot)]
     {:rev rev :snapshot snapshot
      :index (shape/index snapshot)
-     :deadlocks (inspect/deadlocks snapshot)
+     :deadlocks (inspect/deadlocks nil snapshot)
      :lints (inspect/lints snapshot)
      :cache (atom {})}))
 

@@ -24,16 +24,16 @@
   (cons (System/getProperty "user.dir")
         (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))))
 
-;; How many consoles show this process, and whether its inspector was on before the first.
+;; How many consoles show this process, and the level of its inspector before the first.
 (defonce ^:private watched (atom {:n 0}))
 
 (defn- watch! []
-  (swap! watched (fn more [{:keys [n] :as m}] (if (zero? (long n)) {:n 1 :was-on (inspect/on?)} (update m :n inc))))
-  (when-not (inspect/on?) (inspect/start!)))
+  (swap! watched (fn more [{:keys [n] :as m}] (if (zero? (long n)) {:n 1 :before (inspect/level)} (update m :n inc))))
+  (inspect/start!))
 
 (defn- unwatch! []
-  (let [{:keys [n was-on]} (swap! watched update :n dec)]
-    (when (and (zero? (long n)) (not was-on)) (inspect/stop!))))
+  (let [{:keys [n before]} (swap! watched update :n dec)]
+    (when (and (zero? (long n)) (= :off before)) (inspect/stop!))))
 
 (defn this-process
   "Returns this process as a target. The inspector stays on as long as such a target is open."
@@ -113,10 +113,7 @@
 (defn file
   "Returns a dump, as .edn or .json, or a heap file as a target. Throws :skein/not-a-dump, :skein/not-a-heap-file."
   [path]
-  (let [snapshot (checked path (cond
-                                 (str/ends-with? path ".edn") (inspect/read-dump path)
-                                 (str/ends-with? path ".json") (json/read-dump path)
-                                 :else (inspect/read-heap path)))]
+  (let [snapshot (checked path (if (str/ends-with? path ".json") (json/read-dump path) (inspect/read-snapshot path)))]
     {:name (str (.getName (io/file path)) ", a file")
      :live? false
      :look (fn look [_] snapshot)

@@ -43,7 +43,7 @@
   (let [file (File/createTempFile "skein-console" ".edn")]
     (try
       (inspect/start!)
-      (inspect/dump! (str file))
+      (inspect/dump! {:to (str file)})
       (let [[c out err] (run (str file) (str file) "--prove" "--record" "--port" "0")]
         (is (= "" err))
         (is (str/starts-with? out (:url c)))

@@ -21,8 +21,8 @@
 (defn- both
   "Returns a snapshot as it is read from each kind of dump."
   [snapshot]
-  [(with-file ".edn" (fn edn [path] (inspect/dump! snapshot path) (inspect/read-dump path)))
-   (with-file ".json" (fn json [path] (inspect/dump! snapshot path) (json/read-dump path)))])
+  [(with-file ".edn" (fn edn [path] (inspect/dump! {:to path} snapshot) (inspect/read-snapshot path)))
+   (with-file ".json" (fn json [path] (inspect/dump! {:to path} snapshot) (json/read-dump path)))])
 
 (deftest json-and-edn-dumps-are-read-as-equal
   (inspect/stop!)
@@ -39,7 +39,7 @@
     (inspect/stop!)))
 
 (deftest version-1-dumps-are-read-from-json
-  (let [[edn json] (both (inspect/read-dump "modules/inspect/test/clojure/skein/inspect/dump-1.edn"))]
+  (let [[edn json] (both (inspect/read-snapshot "modules/inspect/test/clojure/skein/inspect/dump-1.edn"))]
     (is (= edn json))))
 
 (deftest other-files-are-refused

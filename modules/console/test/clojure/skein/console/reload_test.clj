@@ -16,7 +16,7 @@
 (def ^:private rows
   '[[:consoles
      [(console/serve!) (console/serve!)]
-     (fn [[one other]] [(inspect/on?) (console/stop! one) (inspect/on?) (console/stop! other) (inspect/on?)])
+     (fn [[one other]] [(not= :off (inspect/level)) (console/stop! one) (not= :off (inspect/level)) (console/stop! other) (not= :off (inspect/level))])
      [true nil true nil false]]])
 
 (deftest consoles-from-before-a-reload-can-be-ended

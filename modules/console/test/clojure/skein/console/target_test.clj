@@ -33,7 +33,7 @@
       (spit edn text)
       (is (= :skein/not-a-dump (refused (str edn))) text))
     (io/delete-file edn))
-  (is (= :skein/not-a-heap-file (refused "LICENSE"))))
+  (is (= :skein/not-a-dump (refused "LICENSE"))))
 
 (deftest this-process-is-left-as-it-was
   (inspect/stop!)
@@ -44,18 +44,18 @@
     (is live?)
     (is (some #(str/ends-with? % "test/clojure") (paths)))
     (close!)
-    (is (not (inspect/on?)))
+    (is (= :off (inspect/level)))
     (a/close! c))
   (inspect/start!)
   ((:close! (target/target nil)))
-  (is (inspect/on?) "it was on before")
+  (is (= :registry (inspect/level)) "it was on before")
   (inspect/stop!))
 
 (deftest a-dump-is-not-live
   (let [file (File/createTempFile "skein-console" ".edn")]
     (try
       (inspect/start!)
-      (inspect/dump! (str file))
+      (inspect/dump! {:to (str file)})
       (let [{:keys [look live? name]} (target/target (str file))]
         (is (not live?))
         (is (= (str (.getName file) ", a file") name))

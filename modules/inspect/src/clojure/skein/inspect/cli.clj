@@ -79,8 +79,7 @@ deadlocks and what looks wrong.")
       (stop 2 (str "'" source "' is neither the number of a process nor a file; ./skein ps lists the processes."))
       (.isDirectory (io/file source)) (stop 2 (str "'" source "' is a folder. ps takes the number of a process, a heap file or a dump; ./skein ps lists the processes."))
       how (stop 2 (str how " is for processes, and " source " is a file."))
-      (str/ends-with? source ".edn") (inspect/read-dump source)
-      :else (inspect/read-heap source))))
+      :else (inspect/read-snapshot source))))
 
 (defn- jvms
   "Returns the JVMs of this user as [{:pid :command :skein}]. :skein is whether it has loaded Skein."
@@ -105,8 +104,8 @@ deadlocks and what looks wrong.")
   ([options source]
    (let [snapshot (snapshot-of source options)]
      (if (options "--json")
-       (print-json (assoc snapshot :deadlocks (inspect/deadlocks snapshot) :lints (inspect/lints snapshot)))
-       (inspect/dump snapshot *out* :text)))))
+       (print-json (assoc snapshot :deadlocks (inspect/deadlocks nil snapshot) :lints (inspect/lints snapshot)))
+       (inspect/dump! nil snapshot)))))
 
 (defn- screen
   "Returns [lines columns] of the terminal to which the command writes, or nil if it writes to none."
@@ -145,9 +144,9 @@ deadlocks and what looks wrong.")
      (let [snapshot (moving pid)
            looks (if (= 1 (mod i 5)) (vec (take-last 6 (conj looks snapshot))) looks)]
        (println (fitted (with-out-str
-                          (inspect/dump snapshot *out* :text)
+                          (inspect/dump! nil snapshot)
                           (when (next looks)
-                            (run! (comp println :says) (inspect/growth (cond-> looks (not (identical? snapshot (peek looks))) (conj snapshot))))))
+                            (run! (comp println :says) (inspect/growth nil (cond-> looks (not (identical? snapshot (peek looks))) (conj snapshot))))))
                         (screen)))
        (when-not (or (= (str i) rounds) (.checkError System/out)) ; nobody reads a pipe that is closed
          (Thread/sleep 2000)
@@ -155,7 +154,7 @@ deadlocks and what looks wrong.")
 
 (defn- why [options source waiter]
   (try
-    (println (:says (inspect/why (snapshot-of source options) waiter)))
+    (println (:says (inspect/why waiter (snapshot-of source options))))
     (catch clojure.lang.ExceptionInfo e
       (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source) (not (options "--heap")))
         (stop 1 (str (ex-message e) " A heap shows more waits, perhaps under other numbers: run ./skein dump " source
@@ -164,7 +163,8 @@ deadlocks and what looks wrong.")
 
 (defn- dump! [options source path]
   (dump/format-of path) ; refuses a bad name before the process is asked
-  (println (inspect/dump! (snapshot-of source options) path)))
+  (inspect/dump! {:to path} (snapshot-of source options))
+  (println path))
 
 (defn- recorded
   "Returns the timeline of a process. If the process does not record steps, it does so for `ms`."
@@ -184,7 +184,8 @@ deadlocks and what looks wrong.")
      (when-not (and s (<= 1 (long s) 3600)) (stop 2 (str "the seconds must be a number from 1 to 3600, not '" seconds "'.")))
      (moving pid) ; says why the process can't be inspected, and why nothing may be shown
      (let [slices (recorded pid (* 1000 (long s)))]
-       (println (dump/to-file path (fn write [out] (timeline/write-chrome out slices))))))))
+       (dump/to-file path (fn write [out] (timeline/write-chrome out slices)))
+       (println path)))))
 
 (def ^:private commands
   "name -> [function, the arguments that it needs, those that it may have, its options]. The function of a command with

@@ -207,9 +207,8 @@
   (condp #(str/ends-with? %2 %1) (str path) ".json" :json, ".edn" :edn, :text))
 
 (defn to-file
-  "Calls `write` with a writer to the file `path`. Returns the path. Throws :skein/file-unwritable."
+  "Calls `write` with a writer to the file `path`. Throws :skein/file-unwritable."
   [path write]
   (try (with-open [out (io/writer path)] (write out))
        (catch IOException e
-         (error/fail! :skein/file-unwritable (str "can't write " path ": " (ex-message e)) {:output (str path)})))
-  path)
+         (error/fail! :skein/file-unwritable (str "can't write " path ": " (ex-message e)) {:output (str path)}))))

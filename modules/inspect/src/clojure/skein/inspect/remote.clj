@@ -178,7 +178,7 @@
                   :close! (fn close! [] (try (.close connector) (catch IOException _)))})))))) ; the process has ended
 
 (defn heap-of
-  "Returns the snapshot of a heap file of the process `pid`, a string; see `skein.inspect/read-heap`. The process is paused
+  "Returns the snapshot of a heap file of the process `pid`, a string; see `skein.inspect/read-snapshot`. The process is paused
   while it writes the file, some seconds for a gigabyte. It loads nothing and collects nothing. First calls `told` with the number of
   bytes in use. Throws :skein/not-inspectable, :skein/not-a-heap-file."
   [pid told]

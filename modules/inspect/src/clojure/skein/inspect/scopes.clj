@@ -64,7 +64,7 @@
       (and region (.isCancelled region)) (assoc :cancelled-ms (millis (.nanosSinceCancelled region))))))
 
 (defn scopes
-  "Returns the scopes in which something of `cancellables` is, as `skein.inspect/scopes` describes them. `party-of` makes data of
+  "Returns the scopes in which something of `cancellables` is, as `skein.inspect/snapshot` describes them. `party-of` makes data of
   a frame or thread, with the thread's place if its second argument is true, or returns nil for a block that has ended."
   [party-of cancellables]
   (mapv (fn shown [[id scope]] (view party-of id scope)) (sort-by key (found cancellables))))

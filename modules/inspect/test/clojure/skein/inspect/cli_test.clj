@@ -85,7 +85,7 @@
           (is (vector? (said "lints"))))
         (is (= (parse-long pid) (get (json/read-str (nth (run "ps" "--prove" pid "--json") 1)) "pid"))))
       (testing "dump writes files"
-        (doseq [[ending read-it] {".edn" inspect/read-dump ".json" (comp json/read-str slurp) ".txt" slurp}]
+        (doseq [[ending read-it] {".edn" inspect/read-snapshot ".json" (comp json/read-str slurp) ".txt" slurp}]
           (let [file (File/createTempFile "dump" ending), path (.getPath file)]
             (is (= [0 (str path "\n") ""] (run "dump" pid path)))
             (is (seq (read-it path)))

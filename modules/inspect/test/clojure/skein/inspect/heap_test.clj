@@ -127,17 +127,17 @@
     (is (= {"(<! (clojure.core/deref own))" 1, "(alts! [x y])" 1}
            (into {} (map (juxt (comp :form :site) :count)) (filter (comp #{:abandoned} :kind) (inspect/leaks snapshot))))))
   (testing "nothing is reported on the others"
-    (is (= {:parked 506, :running 2} (frequencies (map :state (inspect/blocks snapshot)))) "two blocks have blocked their threads")
+    (is (= {:parked 506, :running 2} (frequencies (map :state (:blocks snapshot)))) "two blocks have blocked their threads")
     (is (= #{"awaits-the-server" "has-a-timer" "could-be-interrupted"}
            (into #{} (comp (remove :stuck?) (remove (comp :lock first :waits)) (map :name) (remove #(re-find #"pool|awaits-a-deadlock" %)))
-                 (inspect/threads snapshot)))))
+                 (:threads snapshot)))))
   (testing "why follows a thread to a block that no code can reach"
     (is (re-find #"waits for the result of go-\d+\. go-\d+, NO_SOURCE_FILE:\d+ \(>! y 2\), waits to put on chan-\d+ \(1/1 full\)\. go-\d+, .* one another\. No running code can reach them\.$"
                  (str/trim (nth (run "why" (str edn) "awaits-a-deadlock") 1)))))
   (testing "why explains a block"
-    (let [id (some #(when (= "(<! idle)" (:form (:site %))) (:id %)) (inspect/blocks snapshot))]
+    (let [id (some #(when (= "(<! idle)" (:form (:site %))) (:id %)) (:blocks snapshot))]
       (is (re-find #"\(<! idle\), waits for chan-\d+\. Judging by their locals, no (?:parked )?block could end that" (nth (run "why" (str edn) (str "go-" id)) 1))))
-    (is (re-find #"can never continue" (:says (inspect/why snapshot (:id (:block (first (inspect/deadlocks snapshot))))))))))
+    (is (re-find #"can never continue" (:says (inspect/why (:id (:block (first (inspect/deadlocks nil snapshot)))) snapshot))))))
 
 ;; Checks RE1 and RE2.
 (deftest deadlocks-are-proven-with-the-inspector-off
@@ -145,7 +145,7 @@
     (try
       (is (= "hung" (.readLine (lines-of process))))
       (let [[code _ err] (run "dump" pid (str edn) "--heap")
-            snapshot (inspect/read-dump (str edn))
+            snapshot (inspect/read-snapshot (str edn))
             [_ text] (run "ps" (str edn))]
         (is (= 0 code))
         (is (= (parse-long pid) (:pid snapshot)))
@@ -251,7 +251,7 @@
           (is (re-find (re-pattern (str "PROVEN  thread awaits-a-reader, .*, waits for scope-\\d+\\. " never " The scope ends when its children have ended: go-\\d+\\.")) text))
           (is (re-find (re-pattern (str "PROVEN  thread skein-worker-\\d, which runs go-\\d+, NO_SOURCE_FILE:1 user/watch, waits for chan-\\d+\\. " never)) text))
           (is (re-find #"(?m)^3 blocks \(2 stuck\), 4 threads wait, at " text))
-          (is (= [:runnable :waiting] (sort (map (comp :state :on) (inspect/blocks {:state :running} (inspect/read-dump (str edn)))))))
+          (is (= [:runnable :waiting] (sort (map (comp :state :on) (inspect/blocks {:state :running} (inspect/read-snapshot (str edn)))))))
           (is (= 2 (count (re-seq #"(?m)^    1  stuck    NO_SOURCE_FILE" text))))
           (is (= 2 (count (re-seq #"scope-\d+ of thread awaits-.*, has children: go-\d+" text))))
           (is (re-find (re-pattern (str "^thread awaits-a-block-that-blocks, .*, waits for scope-\\d+\\. go-\\d+, NO_SOURCE_FILE:1 user/watch, waits for chan-\\d+, and blocks thread skein-worker-\\d\\. " never))
@@ -289,9 +289,12 @@
             (with-open [f (RandomAccessFile. file "rw")] (.setLength f length))
             (is (= [1 "" (str "skein: " path " can't be read as a heap file: it is cut short at byte " length ".\n")]
                    (run "ps" path))))))
-      (doseq [text ["" "JAVA PROFILE" "no heap file, but some text that is long enough to be one"]]
+      (doseq [[text why] {"" "is neither a heap file nor a dump of the inspector: it is not EDN. A dump"
+                          "no heap file, but some text" "is neither a heap file nor a dump of the inspector: it holds no snapshot. A dump"
+                          "JAVA PROFILE" "can't be read as a heap file: it does not begin like a heap file."}]
         (spit file text)
-        (is (= [1 "" (str "skein: " path " can't be read as a heap file: it does not begin like a heap file."
-                       " If it is a text dump, write one that can be read: ./skein dump PID x.edn.\n")] (run "ps" path))))
+        (let [[code _ err] (run "ps" path)]
+          (is (= 1 code))
+          (is (str/starts-with? err (str "skein: " path " " why)))))
       (finally (.destroy process) (.waitFor process) (io/delete-file file true)))
     (is (re-find #"there is no such process" (peek (run "ps" pid "--heap"))))))

@@ -179,7 +179,7 @@
     (testing "by a heap file"
       (let [snapshot (heap/of-this-process)]
         (is (= [] (filter (fn ours? [{:keys [block threads]}] (or threads (watched/here? "holders_test.clj" block)))
-                          (inspect/deadlocks snapshot))))
+                          (inspect/deadlocks nil snapshot))))
         (is (= [] (filter (comp (partial re-find #"holders_test") str :file :site) (inspect/leaks snapshot))))))
     (doseq [[name [port kept]] held]
       ((second (holders name)) kept)

@@ -139,11 +139,11 @@
         (await-port thread)))
     (testing "a child that ignores its cancellation; it shows in the tree of scopes"
       (is (re-find #"Scope \d+ was cancelled .* ago\. go-\d+ at lints_test\.clj:\d+ .*, thread skein-virtual-\d+ at lints_test\.clj:\d+ .* have not ended\. A child gets its cancellation once" (told :ignores-cancel)))
-      (let [[{:keys [children cancelled? reason]} & more] (inspect/scopes)]
+      (let [[{:keys [children cancelled? reason]} & more] (:scopes (inspect/snapshot))]
         (is (= [nil 2 true :failure] [more (count children) cancelled? reason]))))
     (.countDown release)
     (is (= "ends the scope" (await-port scoped)))
-    (is (= [] (inspect/scopes)))
+    (is (= [] (:scopes (inspect/snapshot))))
     (<!! full)
     (await-port putter)))
 
@@ -163,7 +163,7 @@
                       (scope/go outer (<! c))
                       (scope/fork outer (scope/scope [inner] (scope/fork inner (<!! c)) (scope/go inner (<! c))))
                       (<!! c)))
-        [outer inner] (watched/eventually #(let [ss (sort-by (comp some? :parent) (inspect/scopes))]
+        [outer inner] (watched/eventually #(let [ss (sort-by (comp some? :parent) (:scopes (inspect/snapshot)))]
                                              (when (and (= [2 2] (map (comp count :children) ss))
                                                         ;; a child is known before its block is
                                                         (= [1 1] (map (fn [s] (count (keep :block (:children s)))) ss)))
@@ -172,7 +172,7 @@
     (is (< 0 (long (:remaining-ms outer)) 600001))
     (is (= (set (map :id [outer inner])) (set (map :scope (inspect/blocks)))))
     (is (watched/eventually
-          (fn waits? [] (some #(= (:body outer) (select-keys (assoc % :thread (:name %)) [:thread :tid])) (inspect/threads)))))
+          (fn waits? [] (some #(= (:body outer) (select-keys (assoc % :thread (:name %)) [:thread :tid])) (:threads (inspect/snapshot))))))
     (a/close! c)
     (await-port t)))
 
@@ -185,9 +185,9 @@
                (watched/eventually #(every? (comp #{:parked} :state) (inspect/blocks)))
                (inspect/snapshot))
         looks (mapv look (range 6))]
-    (is (= [[100 600 "(<! c)"]] (map (juxt :from :to (comp :form :site)) (inspect/growth looks))))
-    (is (= [] (inspect/growth (conj looks (inspect/snapshot)))) "it stands still in the end")
-    (is (= [] (inspect/growth {:looks 2 :every-ms 1})))
+    (is (= [[100 600 "(<! c)"]] (map (juxt :from :to (comp :form :site)) (inspect/growth {} looks))))
+    (is (= [] (inspect/growth {} (conj looks (inspect/snapshot)))) "it stands still in the end")
+    (is (= [] (inspect/growth {:n 2 :every-ms 1})))
     (run! a/close! [c d])
     (run! await-port (concat steady @ports))))
 

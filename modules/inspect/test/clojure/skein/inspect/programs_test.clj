@@ -165,7 +165,7 @@
         snapshot (watched/eventually #(let [s (inspect/snapshot)] (when (and (:channel (waits s takes)) (:lock (waits s puts))) s)))]
     (is (= (tid takes) (:tid (:held-by (waits snapshot puts)))))
     (is (contains? (:edges (inspect/graph snapshot)) [[:thread (tid puts)] [:thread (tid takes)] :lock]))
-    (let [{:keys [says chain ends]} (inspect/why snapshot puts)]
+    (let [{:keys [says chain ends]} (inspect/why puts snapshot)]
       (is (= [[(tid puts) (tid takes)] :nobody] [(map :tid chain) ends]))
       (is (re-find #"programs_test\.clj:\d+ .*, waits for java\.lang\.Object@\S+, which thread \S+ holds\. thread \S+, programs_test\.clj:\d+ " says)))
     (let [long-ago (update snapshot :threads (partial mapv #(assoc % :since-ms 3000)))
@@ -341,7 +341,7 @@
         folded (a/thread (fold/fold {:on-progress (fn [p] (a/put! progress p))} fold/count
                                     (take-while (fn [_] (not @stop)) (iterate inc 0))))]
     (watched/silent progress)
-    (watched/eventually #(seq (inspect/folds)))
+    (watched/eventually #(seq (:folds (inspect/snapshot))))
     (reset! stop true)
     (is (pos? (long (await-port folded))))
     (a/close! progress)

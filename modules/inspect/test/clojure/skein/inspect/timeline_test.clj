@@ -121,7 +121,7 @@
     (a/close! c)
     (await-port port)
     (watched/eventually #(= 3 (count (:slices (inspect/timeline)))))
-    (is (= (str file) (inspect/timeline! (str file))))
+    (is (nil? (inspect/dump! {:what :timeline :to file})))
     (let [events (get (json/read-str (slurp file)) "traceEvents")
           tracks (into {} (for [{:strs [pid tid args ph name]} events :when (= "M" ph)] [[pid tid name] (get args "name")]))]
       (is (= [["runs" 1] [(str "go-" id ", begins") 2] 1 ["runs" 1] 2]

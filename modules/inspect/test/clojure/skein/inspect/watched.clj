@@ -23,7 +23,7 @@
     (loop []
       (or (f)
           (if (neg? (- end (System/nanoTime)))
-            (do (is (not "the deadline passed")) (inspect/dump) nil)
+            (do (is (not "the deadline passed")) (inspect/dump!) nil)
             (do (Thread/sleep 1) (recur)))))))
 
 (defn forms

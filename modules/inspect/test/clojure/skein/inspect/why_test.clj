@@ -50,7 +50,7 @@
 (deftest why-takes-the-name-of-a-scope
   (let [c (chan)
         body (a/thread (scope/scope [s] (scope/go s (<! c)) :done))
-        {:keys [says ends]} (watched/eventually #(when-some [{:keys [id]} (first (inspect/scopes))]
+        {:keys [says ends]} (watched/eventually #(when-some [{:keys [id]} (first (:scopes (inspect/snapshot)))]
                                                    (let [w (inspect/why (str "scope-" id))] (when (re-find #"has waited" (:says w)) w))))]
     (is (= :several ends))
     (is (re-find #"^scope-\d+ of .*\. The scope ends when its children have ended: go-\d+\. go-\d+, why_test\.clj:\d+ \(<! c\), has waited" says))
@@ -66,8 +66,8 @@
     (is (= :nobody ends))
     (is (re-find #"\. Judging by their locals, no parked block could end that\. 1 other block runs, at why_test\.clj[^.]*\. The inspector does not see its locals, so it could end any of these waits\. Code that .*, still may\. \./skein ps \d+ --heap may prove"
                  says))
-    (let [says (:says (inspect/why (update (inspect/snapshot) :blocks conj {:id 1 :state :parked :holds (vec (keep (comp :channel first :waits) (inspect/blocks)))})
-                                   waits))]
+    (let [holder {:id 1 :state :parked :holds (vec (keep (comp :channel first :waits) (inspect/blocks)))}
+          says (:says (inspect/why waits (update (inspect/snapshot) :blocks conj holder)))]
       (is (re-find #"Judging by their locals, go-1, go-\d+ could end that\. 1 other block runs" says) says))
     (.countDown stop)
     (run! a/close! [jobs out])
@@ -80,11 +80,11 @@
                   :threads [{:name "holder" :tid 1 :waits [{:op :take :channel 1}]}
                             {:name "worker" :tid 2 :block 7 :waits [lock] :site {:file "a.clj" :line 3}}]
                   :blocks [{:id 7 :state :running :site {:file "a.clj"} :waits [] :runs 1}]}
-        says (:says (inspect/why snapshot "holder"))]
+        says (:says (inspect/why "holder" snapshot))]
     (is (re-find #"no block could end that\. thread worker, which runs go-7, a\.clj:3, waits for a lock, which thread holder holds\." says) says)
     (is (not (re-find #"other block runs" says)))
     (testing "which is said once"
-      (is (= 1 (count (re-seq #"thread worker," (:says (inspect/why snapshot "worker")))))))))
+      (is (= 1 (count (re-seq #"thread worker," (:says (inspect/why "worker" snapshot)))))))))
 
 (deftest why-follows-the-result-of-a-thread
   (let [gate (CountDownLatch. 1), c (chan)
@@ -97,14 +97,14 @@
     (.countDown gate)
     (a/close! c)
     (run! await-port waits)
-    (is (= [] (filter :thread (inspect/channels))))))
+    (is (= [] (filter :thread (:channels (inspect/snapshot)))))))
 
 (deftest why-names-the-limiter-whose-permit-is-missing
   (let [two (limit/concurrency-limiter {:n 2 :name "acme at once"}), rate (limit/rate-limiter {:rate 1e-9 :name "acme"})
         permits [(<!! two) (<!! two)], _ (<!! rate)
         ports [(a/thread (limit/release! (<!! two))) (go (<! rate))]]
-    (watched/eventually #(and (seq (inspect/threads)) (some (comp seq :waits) (inspect/blocks {:op :take}))))
-    (is (re-find #"waits for a permit of acme at once \(2 of 2 in use\) for" (with-out-str (inspect/dump))))
+    (watched/eventually #(and (seq (:threads (inspect/snapshot))) (some (comp seq :waits) (inspect/blocks {:op :take}))))
+    (is (re-find #"waits for a permit of acme at once \(2 of 2 in use\) for" (with-out-str (inspect/dump!))))
     (is (re-find #", has waited \d\.\d s for a permit of acme\. " (watched/eventually #(re-find #".* for a permit of acme\. .*" (:says (inspect/why (peek ports)))))))
     (is (re-find #"^acme at once \(2 of 2 in use\): thread \S+ waits to take" (:says (inspect/why "acme at once (2 of 2 in use)"))))
     (run! limit/release! permits)
@@ -116,14 +116,14 @@
         block (watched/eventually (fn blocks? [] (first (filter :on (inspect/blocks)))))
         snapshot (inspect/snapshot)]
     (is (= [:running :waiting] [(:state block) (:state (:on block))]))
-    (is (re-find #"(?m)^    1  blocked  why_test\.clj" (with-out-str (inspect/dump snapshot *out* :text))))
+    (is (re-find #"(?m)^    1  blocked  why_test\.clj" (with-out-str (inspect/dump! nil snapshot))))
     (is (re-find #"^go-\d+, why_test\.clj:\d+ .*, blocks thread (skein-worker-\d+) outside of channels\. \./skein ps \d+ --heap may show for what\. "
-                 (:says (inspect/why snapshot port))))
+                 (:says (inspect/why port snapshot))))
     (testing "by the name of its thread"
-      (is (= (:says (inspect/why snapshot port)) (:says (inspect/why snapshot (:name (:on block)))))))
+      (is (= (:says (inspect/why port snapshot)) (:says (inspect/why (:name (:on block)) snapshot)))))
     (testing "a thread that waits for a lock that the block's thread holds"
       (let [lock {:op :lock :lock "a lock" :held-by {:thread (:name (:on block)) :tid (:tid (:on block))}}]
         (is (re-find #"^thread waiter, .* for a lock, which thread skein-worker-\d+ holds\. go-\d+, why_test\.clj:\d+ .*, blocks thread skein-worker"
-                     (:says (inspect/why (update snapshot :threads conj {:name "waiter" :tid -1 :waits [lock] :site (:site block)}) "waiter"))))))
+                     (:says (inspect/why "waiter" (update snapshot :threads conj {:name "waiter" :tid -1 :waits [lock] :site (:site block)})))))))
     (deliver p 1)
     (is (= 2 (await-port port)))))

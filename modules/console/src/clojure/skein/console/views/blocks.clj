@@ -85,7 +85,7 @@
   "Returns the block `id`, with the reason why it waits, its source, its waiters and its parents; or nil."
   [{:keys [snapshot index deadlocks] :as look} id lines]
   (when-some [b (or ((:blocks index) id) (rows/gone look id))]
-    (let [{:keys [says chain ends]} (inspect/why snapshot id)]
+    (let [{:keys [says chain ends]} (inspect/why id snapshot)]
       (merge (rows/row index b)
              {:says says
               :ends (name ends)

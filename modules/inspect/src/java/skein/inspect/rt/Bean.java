@@ -40,9 +40,9 @@ public final class Bean implements BeanMBean {
     @Override
     public boolean start() {
         return withOurLoader(() -> {
-            boolean on = (Boolean) call("on?");
+            Object level = call("level");
             call("start!");
-            return !on;
+            return level == Keyword.intern("off");
         });
     }
 
