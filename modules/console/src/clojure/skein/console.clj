@@ -8,15 +8,18 @@
   The page shows no value that the program has computed. Apart from switching the inspector on, it changes nothing in the program
   unless :actions allows it.
 
-      (let [console (serve! {:port 0})]
-        (stop! console))
-      ;=> nil"
+      (with-open [console (serve! {:port 0})]
+        (string? (:url console)))
+      ;=> true"
   (:require
    [skein.console.api :as api]
    [skein.console.looks :as looks]
    [skein.console.target :as target]
    [skein.impl.check :as check]
-   [skein.page :as page]))
+   [skein.impl.once :refer [defrecord-once]]
+   [skein.page :as page])
+  (:import
+   (java.io Closeable)))
 
 (set! *warn-on-reflection* true)
 
@@ -36,12 +39,20 @@
    :before [string? "the path of a dump or heap file, to compare with"]
    :actions [(fn actions? [x] (and (set? x) (every? #{:prove :record} x))) "a set of :prove and :record"]})
 
+;; `end` is a delay, so that only the first close ends anything.
+(defrecord-once ^:private Console [url port end]
+  Closeable
+  (close [_] @end))
+
 (defn- told [text]
   (binding [*out* *err*] (println text)))
 
 (defn serve!
-  "Starts a console on 127.0.0.1. Returns {:url string :port n}, for `stop!`. The page is at :url, which contains a token.
-  Anyone on this machine who has the URL sees what the console sees.
+  "Starts a console on 127.0.0.1. Returns it as a java.io.Closeable with :url and :port. The page is at :url, which contains a
+  token. Anyone on this machine who has the URL sees what the console sees.
+
+  `.close` ends the console and frees its port; a second call does nothing. If the console has switched on the inspector of
+  another process, that inspector is switched off again. In this process the last console to end does that.
 
   options
 
@@ -57,8 +68,8 @@
 
   A console that no page watches takes no snapshot. Throws :skein/no-port, :skein/not-inspectable, :skein/not-a-dump,
   :skein/not-a-heap-file."
-  ([] (serve! {}))
-  ([options]
+  (^java.io.Closeable [] (serve! {}))
+  (^java.io.Closeable [options]
    (let [{:keys [port actions before heap] :as options} (check/options "serve!" options known)
          before (some-> before target/target looks/looks looks/latest :look)
          target (target/target (:target options) {:heap? (some? heap), :large? (= :large heap), :told told})
@@ -67,16 +78,7 @@
      (try
        (let [server (page/serve! {:port (or port 0) :files (files) :routes (api/routes console)})]
          (.start (Thread/ofVirtual) (fn first-look [] (looks/look! looks))) ; so it is there when the page comes
-         (assoc (select-keys server [:url :port]) ::server server ::target target))
+         (Console. (:url server) (:port server) (delay ((:stop! server)) ((:close! target)) nil)))
        (catch Exception e
          ((:close! target))
          (throw e))))))
-
-(defn stop!
-  "Ends a console that `serve!` has returned, and frees its port. If the console has switched on the inspector of another process,
-  that inspector is switched off again. In this process the last console to end does that. Returns nil. Throws :skein/bad-option."
-  [{::keys [server target] :as console}]
-  (check/that :skein/bad-option "The argument of stop!" console (some? server) "what serve! has returned")
-  ((:stop! server))
-  ((:close! target))
-  nil)

@@ -10,6 +10,7 @@
    [skein.inspect :as inspect])
   (:import
    (clojure.lang ExceptionInfo)
+   (java.io Closeable)
    (java.net URI)
    (java.net.http HttpClient HttpRequest HttpRequest$BodyPublishers HttpResponse HttpResponse$BodyHandlers)))
 
@@ -44,14 +45,15 @@
     (loop []
       (or (f) (if (neg? (- end (System/nanoTime))) (throw (ex-info "the deadline passed" {})) (do (Thread/sleep 20) (recur)))))))
 
-(defn- serve! [options]
+(defn- serve! ^Closeable [options]
   (inspect/stop!)
   (inspect/start!)
   (console/serve! options))
 
 (defmacro ^:private with-console [[console options] & body]
-  `(let [~console (serve! ~options)]
-     (try ~@body (finally (console/stop! ~console) (inspect/stop!)))))
+  `(try
+     (with-open [~console (serve! ~options)] ~@body)
+     (finally (inspect/stop!))))
 
 (deftest the-page-has-its-parts
   (with-console [c {}]
@@ -122,18 +124,16 @@
     (is (map? (data first-one "/api/overview")))
     (is (map? (data second-one "/api/overview")) "two look at one program")
     (is (= :skein/no-port (try (console/serve! {:port port}) (catch ExceptionInfo e (:skein/error (ex-data e))))))
-    (console/stop! first-one)
+    (is (= [nil nil] (repeatedly 2 #(.close ^Closeable first-one))) "once counts")
     (is (= :registry (inspect/level)) "the other one still looks")
     (is (map? (data second-one "/api/overview")))
-    (console/stop! second-one)
+    (.close ^Closeable second-one)
     (is (= :off (inspect/level)))
     (testing "the port is free"
       (let [again (console/serve! {:port port})]
         (is (= port (:port again)))
-        (console/stop! again)))))
+        (.close ^Closeable again)))))
 
 (deftest bad-options-are-refused
   (doseq [options [{:port -1} {:port "80"} {:target 4711} {:actions [:prove]} {:actions #{:kill}} {:colour :red} 5]]
-    (is (= :skein/bad-option (try (console/stop! (console/serve! options)) nil (catch ExceptionInfo e (:skein/error (ex-data e))))) options))
-  (doseq [console [nil 5 {:url "http://127.0.0.1"}]]
-    (is (= :skein/bad-option (try (console/stop! console) (catch ExceptionInfo e (:skein/error (ex-data e))))) console)))
+    (is (= :skein/bad-option (try (.close (console/serve! options)) nil (catch ExceptionInfo e (:skein/error (ex-data e))))) options)))

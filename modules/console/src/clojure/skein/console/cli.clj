@@ -5,7 +5,9 @@
   (:require
    [clojure.tools.cli :as cli]
    [skein.console :as console]
-   [skein.inspect.remote :as remote]))
+   [skein.inspect.remote :as remote])
+  (:import
+   (java.io Closeable)))
 
 (set! *warn-on-reflection* true)
 
@@ -63,6 +65,6 @@ x.json, or a heap file such as x.hprof.
   "Runs the command and exits. If the command has started a console, the process stays until it is killed, and then stops the console."
   [& args]
   (let [result (apply run args)]
-    (if (:url result)
-      (.addShutdownHook (Runtime/getRuntime) (Thread. ^Runnable (fn stop [] (console/stop! result))))
+    (if (instance? Closeable result)
+      (.addShutdownHook (Runtime/getRuntime) (Thread. ^Runnable (fn stop [] (.close ^Closeable result))))
       (System/exit (or result 0)))))

@@ -13,7 +13,7 @@
    [skein.skip :refer [skip!]])
   (:import
    (com.sun.net.httpserver HttpExchange HttpHandler HttpServer)
-   (java.io File)
+   (java.io Closeable File)
    (java.net InetAddress InetSocketAddress)))
 
 (set! *warn-on-reflection* true)
@@ -39,9 +39,8 @@
 (defmacro ^:private with-page
   "Evaluates the body with the page of a console open in a browser."
   [[browser console] & body]
-  `(let [console# ~console]
-     (try (visit console# (fn [~browser] ~@body))
-          (finally (console/stop! console#)))))
+  `(with-open [^Closeable console# ~console]
+     (visit console# (fn [~browser] ~@body))))
 
 (defn- with-target [t]
   (with-redefs [target/target (constantly (merge {:name "a test" :live? true :paths (constantly []) :close! (fn [])} t))]
@@ -150,7 +149,7 @@
           (b/call! browser "Page.navigate" {"url" (str "http://127.0.0.1:" (.getPort (.getAddress other)) "/")})
           (is (= "[\"refused\",\"refused\",\"refused\",\"refused\",\"refused\"]" (deref got 30000 "late"))))
         (skip! "there is no headless Chromium"))
-      (finally (.stop other 0) (console/stop! console)))))
+      (finally (.stop other 0) (.close ^Closeable console)))))
 
 ;;;; Many blocks
 
@@ -187,7 +186,7 @@
           (b/wait-for! page "document.querySelector('.status').textContent === 'live'")
           (b/wait-for! page "document.querySelector('h1')?.textContent.startsWith('No problem found.')"))
         (skip! "there is no headless Chromium"))
-      (finally (deliver looked true) (console/stop! console)))))
+      (finally (deliver looked true) (.close ^Closeable console)))))
 
 (deftest hidden-page-takes-no-looks
   (let [n (atom 0)]

@@ -8,7 +8,7 @@
    [skein.console.cli :as cli]
    [skein.inspect :as inspect])
   (:import
-   (java.io File StringWriter)))
+   (java.io Closeable File StringWriter)))
 
 (set! *warn-on-reflection* true)
 
@@ -48,5 +48,5 @@
         (is (= "" err))
         (is (str/starts-with? out (:url c)))
         (is (re-find #"^http://127\.0\.0\.1:\d+/#t=[\w-]{22}\n" out))
-        (console/stop! c))
+        (.close ^Closeable c))
       (finally (inspect/stop!) (io/delete-file file)))))

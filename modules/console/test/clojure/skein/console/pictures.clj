@@ -57,5 +57,5 @@
     (appraise!)
     (doto (Thread. ^Runnable (fn shop [] (<!! (exchange))) "shop") (.setDaemon true) .start)
     (b/with-browser [browser] (take-all! browser (:url c)))
-    (console/stop! c)
+    (.close c)
     (System/exit 0)))
