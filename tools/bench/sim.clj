@@ -60,7 +60,7 @@
   [options body seconds]
   (let [start (System/nanoTime)
         processor (processor-ns)
-        {:keys [schedules steps]} (sim/check* (merge {:strategy :random :seed 1 :seconds seconds} options) body {})
+        {:keys [schedules steps]} (sim/check* (merge {:strategy :random :seed 1 :for-ms (* 1000 (long seconds))} options) body {})
         used (double (- (long (processor-ns)) (long processor)))]
     [(/ (long schedules) (/ (- (System/nanoTime) start) 1e9)) (/ (long schedules) (/ used 1e9)) (/ used (double steps))]))
 

@@ -2,7 +2,7 @@
 (ns skein.sim
   "Runs concurrent tests under many schedules, and replays a schedule that fails.
 
-  * many schedules: `check`, `holds?`, `everywhere`; one: `run`, `with-virtual-time`, `replay`
+  * many schedules: `check`, `everywhere`; one: `run`, `with-virtual-time`, `replay`
   * in a body, time: `now-ms` `settle` `advance`; choices: `yield` `pick` `chance` `fault`
   * in a body, claims: `always` `sometimes`; notes in the story: `note`; names in it: `label!` of skein.async
 
@@ -150,18 +150,18 @@
 
 ;;;; Outside
 
-(defn- in-test? []
-  (seq test/*testing-vars*))
+(defn- in-test? [{:keys [report]}]
+  (and (= :test report) (seq test/*testing-vars*)))
 
 (defn- fails
-  "Reports a failure to clojure.test if a test runs, otherwise throws it."
-  [{:keys [text token report thrown] :as failure} {:keys [file line]}]
+  "Reports a failure to clojure.test if a test runs and the options don't say otherwise. Else throws it."
+  [options {:keys [text token report thrown] :as failure} {:keys [file line]}]
   (let [error (:skein/error failure)
         message (str text "\nagain: (skein.sim/replay " (pr-str token) " ...)   or   SKEIN_SIM=" token)]
     (cond
-      (and (in-test?) report) (test/do-report (merge report {:type (:type report) :message
+      (and (in-test? options) report) (test/do-report (merge report {:type (:type report) :message
                                                              (str/join "\n" (remove nil? [message (:message report)]))}))
-      (in-test?) (test/do-report {:type :fail :file file :line line :message message
+      (in-test? options) (test/do-report {:type :fail :file file :line line :message message
                                   :expected 'no-failure :actual (or thrown error)})
       :else
       (let [failure (ex-info message {:skein/error error :token token})]
@@ -176,7 +176,7 @@
         before (count (runs/deviations (.-trace ^Simulation simulation)))]
     (report/failure options short body
                     (str "found by schedule " number
-                         (when-some [n (:schedules options)] (when-not (:seconds options) (str " of " n)))
+                         (when-some [n (:schedules options)] (when-not (:for-ms options) (str " of " n)))
                          " (seed " (:seed options) "), "
                          (report/shrunk-from before (count (get-in short [:strategy :deviations])))))))
 
@@ -188,7 +188,7 @@
   (try
     (replay* token options body site)
     (catch clojure.lang.ExceptionInfo e
-      (when-not (and (in-test?) (= token (:differs (ex-data e)))) (throw e))
+      (when-not (and (in-test? options) (= token (:differs (ex-data e)))) (throw e))
       (test/with-test-out
         (println (str "skipped: " (test/testing-vars-str site) ": SKEIN_SIM=" token
                       " is of another test, or this one has changed since."))))))
@@ -210,8 +210,8 @@
                           (cond failure (found options failure body)
                                 unequal (report/unequal options unequal body))))))]
          (cond
-           failure (fails failure site)
-           (in-test?) (test/do-report {:type :pass}))
+           failure (fails options failure site)
+           (in-test? options) (test/do-report {:type :pass}))
          (cond-> summary failure (assoc :failure (:skein/error failure) :token (:token failure))))))))
 
 (defn ^:no-doc checked
@@ -260,7 +260,7 @@
   options, a map or a symbol for one; may be left out. Any other form is a part of the body, and fails if it gives options and
   more forms follow:
 
-  - :schedules   how many, by default 1000; or :seconds, for how long
+  - :schedules   how many, by default 1000; or :for-ms, for how long
   - :seed        a number from which all random choices follow; by default a new one each time, which
                  the report shows
   - :strategy    :mix, the default, :random or `[:pct d]`. :exhaustive: all orders of the points.
@@ -277,8 +277,10 @@
                  them
   - :threads     :auto, the default; :none: without virtual threads
   - :watchdog-ms how long one step may take, in real time; by default 10000
+  - :report      :test, the default: in a test of clojure.test reports to it. :throw: throws there too, so that the call is
+                 a property of test.check
 
-  Environment: SKEIN_SIM=token replays a schedule; SKEIN_SIM_SEED and SKEIN_SIM_SECONDS set options.
+  Environment: SKEIN_SIM=token replays a schedule; SKEIN_SIM_SEED and SKEIN_SIM_FOR_MS set options.
 
       (:schedules (check {:schedules 10} (assert (= 1 (skein.async/<!! (skein.async/go 1))))))
       ;=> 10
@@ -331,8 +333,8 @@
                                {:points 0 :failure n}
                                {:points n :failure (some #(fails-at options body % n) (range 1 (inc (long n))))}))))]
     (cond
-      failure (fails failure site)
-      (in-test?) (test/do-report {:type :pass}))
+      failure (fails options failure site)
+      (in-test? options) (test/do-report {:type :pass}))
     (cond-> {:points points :schedules (* (long points) (long (:schedules options)))}
       failure (assoc :failure (:skein/error failure) :token (:token failure)))))
 
@@ -389,13 +391,14 @@
   (let [[options body] (split-options "run" args)]
     `(run* ~options (fn body# [] ~@body))))
 
-(defn value-of
-  "Returns the :value of what `run` returned. If the run failed, throws its exception or failure."
-  [{:keys [value failure text token thrown]}]
-  (cond
-    thrown (throw thrown)
-    failure (error/fail! failure text {:token token})
-    :else value))
+(defn ^:no-doc with-virtual-time*
+  "Does the work of `with-virtual-time`, for a body as a function."
+  [body]
+  (let [{:keys [value failure text token thrown]} (run* {:leaks :none} body)]
+    (cond
+      thrown (throw thrown)
+      failure (error/fail! failure text {:token token})
+      :else value)))
 
 (defmacro with-virtual-time
   "Evaluates the body once in a simulation, in the default order. Waiting takes no time. Returns the
@@ -405,7 +408,7 @@
       ;=> 10800000"
   {:style/indent 0}
   [& body]
-  `(value-of (run* {:leaks :none} (fn body# [] ~@body))))
+  `(with-virtual-time* (fn body# [] ~@body)))
 
 (defn ^:no-doc replay*
   "Does the work of `replay`, for a body as a function."
@@ -415,7 +418,7 @@
         error (:skein/error result)
         now (token/fingerprint (.hash ^Trace (.-trace simulation)))]
     (cond
-      error (fails (assoc result :token token) site)
+      error (fails options (assoc result :token token) site)
       (not= fingerprint now)
       (error/fail! :skein/bad-token
                    (str "The schedule " token " is of another program, or this one has changed since: its run differs, and "
@@ -437,13 +440,3 @@
   [& args]
   (let [[options [token & body]] (if (map? (first args)) [(first args) (rest args)] [nil args])]
     `(replay* ~token (checked ~options) (fn body# [] ~@body) '~(site &form))))
-
-(defmacro holds?
-  "Like `check`, for properties of test.check: returns true, or throws the failure."
-  {:style/indent 0
-   :arglists '([options? & body])}
-  [& args]
-  (let [[options body] (split-options "holds?" args)]
-    `(binding [test/*testing-vars* nil]
-       (check* ~options (fn body# [] ~@body) '~(site &form))
-       true)))

@@ -3,6 +3,9 @@
   (:require
    [clojure.string :as str]
    [clojure.test :as test :refer [deftest is testing]]
+   [clojure.test.check :as check]
+   [clojure.test.check.generators :as gen]
+   [clojure.test.check.properties :as properties]
    [skein.async :as a :refer [<! <!! >! >!! chan go go-loop timeout]]
    [skein.async.limit :as limit]
    [skein.fresh-jvm :as fresh-jvm]
@@ -386,12 +389,20 @@
     (is (= :skein/sim-deadlock error))
     (is (re-find #"go-1 +waits in <! chan-1 +sim_test.clj:\d+ " (str message)))))
 
+(deftest a-time-limit-leaves-one-schedule
+  (is (= 1 (:schedules (sim/check {:for-ms 0} (<!! (go 1)))))))
+
+(deftest a-check-can-be-a-property-of-test-check
+  (let [property (fn [f] (properties/for-all [n gen/nat] (sim/check {:report :throw, :schedules 2} (assert (= n (<!! (go (f n))))))))]
+    (is (:pass? (check/quick-check 3 (property identity))))
+    (is (= :skein/sim-failed (:skein/error (ex-data (:result (check/quick-check 3 (property inc)))))))))
+
 ;;;; Bad input
 
 (deftest the-environment-sets-options
-  (is (= [7 0.5] ((juxt :seed :seconds) (options/checked {} {"SKEIN_SIM_SEED" "7", "SKEIN_SIM_SECONDS" "0.5"}))))
-  (is (= [3 0.5] ((juxt :seed :seconds) (options/checked {:seed 3 :seconds 9} {"SKEIN_SIM_SEED" "7", "SKEIN_SIM_SECONDS" "0.5"}))))
-  (doseq [[name text] {"SKEIN_SIM_SEED" "-1", "SKEIN_SIM_SECONDS" "soon"}]
+  (is (= [7 500] ((juxt :seed :for-ms) (options/checked {} {"SKEIN_SIM_SEED" "7", "SKEIN_SIM_FOR_MS" "500"}))))
+  (is (= [3 500] ((juxt :seed :for-ms) (options/checked {:seed 3 :for-ms 9000} {"SKEIN_SIM_SEED" "7", "SKEIN_SIM_FOR_MS" "500"}))))
+  (doseq [[name text] {"SKEIN_SIM_SEED" "-1", "SKEIN_SIM_FOR_MS" "soon"}]
     (is (= :skein/bad-option (error-of #(options/checked {} {name text}))))))
 
 (deftest a-token-of-the-environment-skips-other-tests
@@ -410,10 +421,9 @@
     (is (= :skein/bad-token (error-of #(told "k1" lost))))))
 
 (deftest options-that-a-form-gives-are-not-ignored
-  (let [base {:schedules 1}, refused #"The first form in the body of (\w+\??) gives the options \{:schedules 1, :seed 2\}, which would be ignored"
+  (let [base {:schedules 1}, refused #"The first form in the body of (\w+) gives the options \{:schedules 1, :seed 2\}, which would be ignored"
         message (fn [f] (binding [test/*testing-vars* nil] (try (:text (f)) (catch clojure.lang.ExceptionInfo e (ex-message e)))))]
     (doseq [[what f] {"check" #(sim/check (merge base {:seed 2}) (<!! (go 1)))
-                      "holds?" #(sim/holds? (merge base {:seed 2}) (<!! (go 1)))
                       "everywhere" #(sim/everywhere (merge base {:seed 2}) (sim/target (go 1)))
                       "run" #(sim/run (merge base {:seed 2}) (<!! (go 1)))}]
       (is (= what (second (re-find refused (str (message f)))))))
@@ -422,10 +432,11 @@
       (is (= 1 (:value (sim/run (assoc {} :lives 3) 1)))))))
 
 (deftest bad-input-is-refused
-  (doseq [f [#(sim/check {:schedulez 1} 1) #(sim/holds? {:other 1} 1) #(sim/run {:other 1} 1)
+  (doseq [f [#(sim/check {:schedulez 1} 1) #(sim/check {:report :print} 1) #(sim/run {:other 1} 1)
              #(sim/everywhere {:other 1} 1) #(sim/replay {:other 1} "k1.aa:" 1)]]
     (is (= :skein/bad-option (error-of f))))
   (is (= :skein/bad-option (error-of #(sim/check {:schedules 0} 1))))
+  (is (= :skein/bad-number (error-of #(sim/check {:for-ms "1"} 1))))
   (is (= :skein/bad-token (error-of #(sim/replay "x" 1))))
   (doseq [p [nil "x" 7 -1 ##NaN]]
     (is (= :skein/bad-number (error-of #(sim/chance p)))))
@@ -433,8 +444,8 @@
   (is (= [:skein/bad-option :skein/bad-collection] (map error-of [#(sim/pick []) #(sim/pick 5)])))
   (is (= :skein/not-a-function (error-of #(sim/always 5 "m"))))
   (is (= :skein/not-a-function (error-of #(sim/sometimes 5 "m"))))
-  (doseq [form '[(skein.sim/check {:schedules 2}) (skein.sim/everywhere {}) (skein.sim/run {}) (skein.sim/holds? {})
-                 (skein.sim/check) (skein.sim/check options) (skein.sim/check 5 1) (skein.sim/holds? options)
+  (doseq [form '[(skein.sim/check {:schedules 2}) (skein.sim/everywhere {}) (skein.sim/run {})
+                 (skein.sim/check) (skein.sim/check options) (skein.sim/check 5 1)
                  (skein.sim/everywhere options) (skein.sim/run)]]
     (is (= :skein/bad-option (macro-error form)) (pr-str form)))
   (is (= :skein/bad-binding (macro-error '(skein.test/defsim 5))))

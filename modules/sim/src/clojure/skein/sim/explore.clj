@@ -126,9 +126,11 @@
                (#{:exhaustive :reduced} (:strategy options)) seed
                :else (+ (long seed) (long number)))})
 
-(defn- over? [{:keys [schedules seconds]} number start]
-  (if seconds
-    (< (* 1e9 (double seconds)) (- (System/nanoTime) (long start)))
+(defn- over?
+  "Returns whether `number` schedules are enough; without one, a body that fails would pass."
+  [{:keys [schedules for-ms]} number start]
+  (if for-ms
+    (and (pos? (long number)) (<= (* 1000000 (long for-ms)) (- (System/nanoTime) (long start))))
     (<= (long schedules) (long number))))
 
 (defn explore

@@ -19,7 +19,7 @@
 (def known
   "Option -> [default, predicate of its value, the predicate in words]."
   {:schedules   [1000 pos-int? "a whole number from 1"]
-   :seconds     [nil #(and (number? %) (pos? (double %))) "a positive number"]
+   :for-ms      (into [nil] check/time-option)
    :seed        [nil nat-int? "a whole number from 0"]
    :strategy    [:mix strategy? "one of :mix :random [:pct d] :exhaustive :reduced"]
    :max-steps   [100000 pos-int? "a whole number from 1"]
@@ -30,7 +30,8 @@
    :faults      [{} map? "a map of names to functions, exceptions or values"]
    :fault       [:cancel (some-fn #{:cancel :throw :close :expire} fn?) "one of :cancel :throw :close :expire, or a function"]
    :threads     [:auto #{:auto :none} "one of :auto :none"]
-   :watchdog-ms (into [10000] check/time-option)})
+   :watchdog-ms (into [10000] check/time-option)
+   :report      [:test #{:test :throw} "one of :test :throw"]})
 
 (defn- from
   "Returns {k number}, the number in the variable `name` of the environment `env`, or nil if it is not set.
@@ -57,8 +58,9 @@
    (-> (merge (update-vals known first)
               (from env "SKEIN_SIM_SEED" parse-long :seed)
               (check/options "skein.sim" options (update-vals known rest))
-              (from env "SKEIN_SIM_SECONDS" parse-double :seconds))
+              (from env "SKEIN_SIM_FOR_MS" parse-long :for-ms))
        (update :watchdog-ms (fn [ms] (check/milliseconds :watchdog-ms ms)))
+       (update :for-ms (fn [ms] (when ms (check/milliseconds :for-ms ms))))
        (update :threads (fn [mode]
                           (when (= :auto mode)
                             (or (Carriers/available) @warn-of-lite-mode)))))))
