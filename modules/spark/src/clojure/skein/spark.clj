@@ -3,18 +3,19 @@
   "Runs folds of skein.fold on Apache Spark. The guide is doc/spark.md.
 
   * `connect` returns a cluster, which is closed like a file
-  * `lines` `slices` `range*` `parallel` `of-each` `rows` return sources on it
+  * `lines` `slices` `range` `parallelize` `of-each` `rows` return sources on it
   * `fold` folds a source, `explain` also returns how the fold ran
-  * `travels?` and `fault` return, without a cluster, whether a fold can be sent, and why not
+  * `problem` returns, without a cluster, why a fold can't be sent
   * `named` gives a fold a name by which it is sent; `here` sends the text of a form
 
   Names are sent, not code: the executors load the same namespaces. A fold is taken apart as far as possible. So
   (skein.fold/through (map my.app/parse) skein.fold/count) needs no name of its own.
 
       (with-open [cluster (connect \"local[2]\")]
-        (fold skein.fold/sum (range* cluster 0 1000)))
+        (fold skein.fold/sum (range cluster 0 1000)))
 
   Steps run at least once: when an executor is lost, Spark runs its partitions again."
+  (:refer-clojure :exclude [range])
   (:require
    [skein.impl.check :as check]
    [skein.spark.cluster :as cluster]
@@ -29,11 +30,12 @@
 ;;;; Clusters
 
 (defn connect
-  "Returns a connection to a Spark cluster, to be closed when it is no longer needed; a JVM can have one at a time.
+  "Returns a connection to a Spark cluster, a java.io.Closeable; a JVM can have one at a time. `.close` ends it, and with it the
+  executors.
 
   - master  string such as \"spark://host:7077\", or \"local[4]\" for four threads of this process; or a SparkContext, which
             stays open when the connection is closed
-  - opts:
+  - options:
     - :app   name of the application; by default \"skein\"
     - :jars  what is sent to the executors. :auto, the default: the class path of this process without Spark's own jars,
              with folders packed into jars, or nothing if the tasks run in this process. :there: nothing, since the
@@ -41,13 +43,8 @@
     - :conf  map from a setting of Spark to its value
 
   Throws :skein/cluster-lost if no master answers, :skein/bad-master, :skein/bad-option."
-  ([master] (connect nil master))
-  ([opts master] (cluster/connect opts master)))
-
-(defn close
-  "Ends a connection, and with it the executors."
-  [^java.io.Closeable cluster]
-  (.close cluster))
+  (^java.io.Closeable [master] (connect nil master))
+  (^java.io.Closeable [options master] (cluster/connect options master)))
 
 ;;;; Sources
 
@@ -56,44 +53,44 @@
 
   - paths  string or a collection of strings: a path, a URI such as hdfs:///logs/a, or a pattern such as logs/*.gz, whose files are
            read in the order of their paths. Each executor must be able to read the files
-  - opts:
+  - options:
     - :charset      as for skein.fold.lines/lines
     - :split-bytes  how many bytes a task reads at most; by default 128 MB, or less so that there are four tasks for each core
 
   A compressed file is one task. Its first bytes, which are read here, show that it is compressed. Throws :skein/file-missing,
   :skein/file-is-directory and :skein/file-unreadable. A fold of the source throws :skein/file-truncated and :skein/record-too-long."
   ([cluster paths] (lines nil cluster paths))
-  ([opts cluster paths] (files/lines opts cluster paths)))
+  ([options cluster paths] (files/lines options cluster paths)))
 
 (defn slices
   "Returns the source of parts of files, the same as those of skein.fold.lines/slices: each has some complete lines in a buffer. A
   line ends with line feed. The field `file` of a slice is the number of its file, in the order of `paths`.
 
   - paths  as for `lines`
-  - opts:
+  - options:
     - :split-bytes  as for `lines`"
   ([cluster paths] (slices nil cluster paths))
-  ([opts cluster paths] (files/slices opts cluster paths)))
+  ([options cluster paths] (files/slices options cluster paths)))
 
-(defn range*
+(defn range
   "Returns the source of the whole numbers from `from` to `to`, exclusive.
 
-  - opts:
+  - options:
     - :partitions  how many; by default four for each core"
-  ([cluster from to] (range* nil cluster from to))
-  ([opts cluster from to]
-   (let [n (source/partitions "range*" opts cluster)
-         [from to] (map #(check/whole %1 %2 Long/MIN_VALUE) ["from of range*" "to of range*"] [from to])]
+  ([cluster from to] (range nil cluster from to))
+  ([options cluster from to]
+   (let [n (source/partitions "range" options cluster)
+         [from to] (map #(check/whole %1 %2 Long/MIN_VALUE) ["from of range" "to of range"] [from to])]
      (source/of-calls cluster (map (fn [[a b]] ['clojure.core/range a b]) (source/cuts from to n))))))
 
-(defn parallel
+(defn parallelize
   "Returns the source of the elements of a local collection, which are sent to the executors.
 
-  - opts:
+  - options:
     - :partitions  how many at least; by default four for each core. There are more if one would be larger than 1 MB"
-  ([cluster coll] (parallel nil cluster coll))
-  ([opts cluster coll]
-   (source/of-vector cluster (vec coll) (source/partitions "parallel" opts cluster))))
+  ([cluster coll] (parallelize nil cluster coll))
+  ([options cluster coll]
+   (source/of-vector cluster (vec coll) (source/partitions "parallelize" options cluster))))
 
 (defn of-each
   "Returns the source of the elements of (f path), for each of `paths`. An executor calls `f`, which returns any source of
@@ -135,17 +132,12 @@
     `(names/remember ~form ['skein.spark.here/make '~context ~(binding [*print-length* nil, *print-level* nil, *print-meta* true] (pr-str form))
                             '~(mapv str locals) ~locals])))
 
-(defn travels?
-  "Returns whether the fold `f` can be sent to an executor. To find out, sends it to a second Clojure in this process, which
-  knows only the class path, and folds `sample`, a collection, there. `fault` returns why not."
-  ([f] (travels? f []))
-  ([f sample] (nil? (travel/fault-of f sample))))
-
-(defn fault
+(defn problem
   "Returns why the fold `f` can't be sent to an executor, or why it fails on `sample` there, as a map with :message, and :skein/error
-  or :class. Returns nil if nothing is wrong."
-  ([f] (fault f []))
-  ([f sample] (travel/fault-of f sample)))
+  or :class. Returns nil if nothing is wrong. To find out, sends the fold to a second Clojure in this process, which knows only the
+  class path, and folds `sample`, a collection, there."
+  ([f] (problem f []))
+  ([f sample] (travel/problem f sample)))
 
 (defn fold
   "Returns the fold of a source on a cluster. Does for it what skein.fold/fold does for a local source.
@@ -153,7 +145,7 @@
   - f     a fold of skein.fold, or a function that is both step and combine; or its name: a symbol with a namespace, or a
           vector of the symbol of a function and arguments
   - far   a source of this namespace
-  - opts:
+  - options:
     - :order             what to do with a stage that needs its elements in order, such as (take 10). :driver, the default:
                          it runs in this process, and the stages before it run on the executors. :refuse: throws
     - :max-result-bytes  how large the value of one partition may be; by default 1 GB
@@ -170,7 +162,7 @@
   and -differs, :skein/far-java, :skein/far-needs-order, :skein/partial-too-large, :skein/fold-timeout, :skein/cluster-lost,
   and what skein.fold/fold throws."
   ([f far] (fold nil f far))
-  ([opts f far] (first (source/fold opts f far nil))))
+  ([options f far] (first (source/fold options f far nil))))
 
 (defn explain
   "Folds as `fold` does. Returns a map that says how the fold ran:
@@ -182,10 +174,10 @@
                  units it had (:units), how long it took (:ns), the size of its value (:bytes), its :executor and :attempt
   - :elapsed-ns  the time of the whole fold"
   ([f far] (explain nil f far))
-  ([opts f far]
+  ([options f far]
    (let [trace (atom [])
          start (System/nanoTime)
-         [value stage] (source/fold opts f far trace)]
+         [value stage] (source/fold options f far trace)]
      {:value value
       :path (if stage :in-order :far)
       :reason (when stage (str (:stage stage) " needs its elements in order"))

@@ -46,7 +46,7 @@
 (defn- row->vector [^objects columns ^Row row]
   (mapv (fn [i] (value (.get row (int i)))) (range (alength columns))))
 
-(defn of-rows
+(defn ^:no-doc of-rows
   "Returns the source of the rows of an iterator of Rows, as maps or vectors. For executors."
   [^Iterator rows columns as]
   (let [columns (object-array (map keyword columns))]
@@ -90,16 +90,16 @@
   "Returns the source of the rows of Parquet files, in the order in which Spark reads them: large files first.
 
   - paths  string or a collection of strings: a file, a folder of files, or a pattern. Folders such as day=1 are columns
-  - opts:
+  - options:
     - :columns  names of the columns to read, by default all; fewer columns are read faster
     - :as       :maps, the default, from keywords to values; or :vectors of values, in the order of :columns
 
   Values of days and times are those of java.time, arrays are vectors, maps and structs are maps. Throws :skein/file-missing,
   :skein/file-unreadable, :skein/bad-option, and :skein/no-spark when the namespace is loaded without spark-sql."
   ([cluster paths] (rows nil cluster paths))
-  ([opts cluster paths]
+  ([options cluster paths]
    (let [{:keys [columns as] :or {as :maps}}
-         (check/options "rows" opts {:columns [#(and (sequential? %) (seq %) (every? string? %)) "a vector of names"]
+         (check/options "rows" options {:columns [#(and (sequential? %) (seq %) (every? string? %)) "a vector of names"]
                                      :as [#{:maps :vectors} ":maps or :vectors"]})]
      (with-session cluster
        (fn of-files [session]

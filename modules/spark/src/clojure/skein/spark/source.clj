@@ -53,7 +53,7 @@
   [opts f ^Far far trace]
   (when-not (instance? Far far)
     (error/fail! :skein/not-far
-                 (str "A source on a cluster is made by skein.spark/lines, slices, range*, parallel, of-each, rows or skein.spark.parquet; this is " (error/preview far)
+                 (str "A source on a cluster is made by skein.spark/lines, slices, range, parallelize, of-each, rows or skein.spark.parquet; this is " (error/preview far)
                       ". To fold a local collection, use skein.fold/fold.")
                  {:value (error/preview far)}))
   (let [f (request/->fold f)

@@ -34,20 +34,20 @@
         (.invoke (static loader "skein.spark.rt.PartTask" "run" byte/1 Object Object) nil (object-array [request source nil]))
         (finally (.setContextClassLoader thread before))))))
 
-(defn- fault [^Throwable t]
+(defn- described [^Throwable t]
   (assoc (if (instance? ExceptionInfo t) (ex-data t) {:class (.getName (class t))})
          :message (ex-message t)))
 
-(defn- far-fault [request sample]
+(defn- far-problem [request sample]
   (let [source (codec/encode ['clojure.core/identity sample] Integer/MAX_VALUE)
         [how value] (codec/decode (far-run request source))]
-    (when (= :thrown how) (fault value))))
+    (when (= :thrown how) (described value))))
 
-(defn fault-of
+(defn problem
   "Returns why the fold `f` can't travel, a map with :message and :skein/error, or nil if it can."
   [f sample]
   (try
     (let [f (request/->fold f)]
       (request/check f)
-      (far-fault (request/encoded {:f (request/far-fold f), :max-bytes request/default-max-result-bytes}) sample))
-    (catch Exception e (fault e))))
+      (far-problem (request/encoded {:f (request/far-fold f), :max-bytes request/default-max-result-bytes}) sample))
+    (catch Exception e (described e))))

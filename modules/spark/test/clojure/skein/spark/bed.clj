@@ -103,7 +103,7 @@
   []
   (when-let [[_ cluster] @current]
     (reset! current nil)
-    (spark/close cluster)))
+    (.close ^java.io.Closeable cluster)))
 
 (defn bed
   "Returns the cluster called `k`, :local or :pair, which stays connected until another is wanted."
@@ -114,7 +114,7 @@
       (do (close!)
           (let [cluster (spark/connect {:conf (conf)} (if (= :local k) "local[2]" (address)))]
             (reset! current [k cluster])
-            (spark/fold {:lost-after-ms patience-ms} + (spark/range* cluster 0 2))
+            (spark/fold {:lost-after-ms patience-ms} + (spark/range cluster 0 2))
             cluster)))))
 
 (defn- tasks-here

@@ -25,7 +25,7 @@
 (defn- error-of [f] (try (f) nil (catch ExceptionInfo e (assoc (ex-data e) :message (ex-message e)))))
 
 (deftest forms-are-compiled-on-executors
-  (let [far (spark/range* {:partitions 4} (bed/bed :pair) 0 100)
+  (let [far (spark/range {:partitions 4} (bed/bed :pair) 0 100)
         below (fn [limit] (spark/fold (fold/through (spark/here (filter #(< % limit))) fold/count) far))]
     (is (= [3 50] [(below 3) (below 50)]))
     ;; A form that the prompt has changed is another form.
@@ -33,7 +33,7 @@
                       (spark/fold (fold/through (eval (list `spark/here form)) fold/count) far))))))
 
 (deftest a-namespace-that-throws-there-says-why
-  (let [{:keys [message] :as data} (error-of #(spark/fold (fold/through (map broken-there/same) fold/sum) (spark/range* (bed/bed :pair) 0 10)))]
+  (let [{:keys [message] :as data} (error-of #(spark/fold (fold/through (map broken-there/same) fold/sum) (spark/range (bed/bed :pair) 0 10)))]
     (is (= :skein/far-namespace-broken (:skein/error data)))
     (is (str/includes? message "broken on purpose"))))
 
@@ -42,7 +42,7 @@
   (let [tests (first (filter #(str/ends-with? % "spark/test/clojure") (str/split (System/getProperty "java.class.path") #":")))
         others (remove #{(jars/pack (File. ^String tests))} (jars/auto))]
     (with-open [^Closeable cluster (spark/connect {:jars others, :conf (bed/conf)} (bed/address))]
-      (let [far (spark/range* cluster 0 10)
+      (let [far (spark/range cluster 0 10)
             {:keys [message] :as data} (error-of #(spark/fold {:lost-after-ms bed/patience-ms} [`folds/less-than 3 false] far))]
         (is (= :skein/far-namespace-missing (:skein/error data)))
         (is (str/includes? message "skein.spark.folds"))
@@ -51,7 +51,7 @@
 (deftest a-cluster-that-loses-all-its-executors-gets-others
   (let [cluster (bed/bed :pair)
         kill (delay (run! #(.destroyForcibly ^ProcessHandle %) (bed/executors)))
-        far (spark/range* {:partitions 12} cluster 0 3000)]
+        far (spark/range {:partitions 12} cluster 0 3000)]
     (is (= (vec (range 3000)) (spark/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)))
     (is (realized? kill))))
 

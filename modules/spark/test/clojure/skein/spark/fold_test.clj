@@ -18,7 +18,7 @@
 
 (defn- numbers
   ([n] (numbers n 8))
-  ([n partitions] (spark/range* {:partitions partitions} (bed/bed :pair) 0 n)))
+  ([n partitions] (spark/range {:partitions partitions} (bed/bed :pair) 0 n)))
 
 (defn- thrown [f far]
   (try (spark/fold f far) nil (catch Throwable t t)))
@@ -32,8 +32,8 @@
     ;; Doubles depend on where the parts meet, in their last digits.
     (doseq [f [fold/mean fold/variance]]
       (is (< (abs (- (double (fold/fold f (range 100))) (double (spark/fold f (numbers 100))))) 1e-9)))
-    (is (= 15 (spark/fold fold/sum (spark/parallel cluster [1 2 3 4 5]))))
-    (is (= 0 (spark/fold fold/sum (spark/parallel cluster []))))
+    (is (= 15 (spark/fold fold/sum (spark/parallelize cluster [1 2 3 4 5]))))
+    (is (= 0 (spark/fold fold/sum (spark/parallelize cluster []))))
     (is (= 45 (spark/fold + (numbers 10))))
     (is (= (fold/fold folds/stats (range 5000)) (spark/fold folds/stats (numbers 5000))))
     (is (= 100 (spark/fold [`folds/less-than 100 false] (numbers 1000))))
@@ -122,7 +122,7 @@
     (is (= (fold/fold f (range 100)) (spark/fold f (numbers 100 16))))))
 
 (deftest a-large-value-comes-back
-  (is (= [100000000] (mapv alength (spark/fold (fold/through (map byte-array) (fold/into [])) (spark/parallel (bed/bed :pair) [100000000]))))))
+  (is (= [100000000] (mapv alength (spark/fold (fold/through (map byte-array) (fold/into [])) (spark/parallelize (bed/bed :pair) [100000000]))))))
 
 (deftest values-that-cannot-be-sent-are-refused
   (is (= [:skein/unsendable "clojure.lang.Atom"]

@@ -24,14 +24,14 @@
     (is (= 3 (fold/fold (fold/through small fold/count) (range 10))))
     (is (= 3 (fold/fold (sent (fold/through small fold/count)) (range 10))))
     (is (= 1 ((sent (spark/here (fn [k] (names k)))) :kim)))
-    (is (nil? (spark/fault (fold/through small fold/count) (range 10))))))
+    (is (nil? (spark/problem (fold/through small fold/count) (range 10))))))
 
 (deftest a-fold-over-locals-travels
   (let [n 2
         f (spark/here (fold/through (map #(+ n (bucket %))) (fold/into [Month/MAY])))]
     (is (= [Month/MAY 2 3] (fold/fold f [0 1])))
     (is (= [Month/MAY 2 3] (fold/fold (sent f) [0 1])))
-    (is (nil? (spark/fault f [0 1])))))
+    (is (nil? (spark/problem f [0 1])))))
 
 (deftest aliases-and-referred-vars-are-kept
   (is (= {:aliases '{str clojure.string}, :refers '{bucket skein.spark.folds/bucket}, :imports ["java.time.Month"]}
@@ -47,8 +47,8 @@
 (deftest a-local-that-cannot-be-sent-is-named
   (let [thread (Thread/currentThread)
         f (spark/here (fn [x] [x (some? thread)]))
-        fault (spark/fault (fold/through (map f) fold/count))]
-    (is (= :skein/unsendable (:skein/error fault)))))
+        problem (spark/problem (fold/through (map f) fold/count))]
+    (is (= :skein/unsendable (:skein/error problem)))))
 
 (deftest a-form-is-compiled-once
   (let [f (fn [n] (here/make {:aliases {}, :refers {}, :imports []} "(fn [x] (+ x n))" ["n"] [n]))]

@@ -38,8 +38,8 @@
   "Returns name -> source of the numbers below 100 in `n` partitions."
   [cluster n]
   (let [split {:split-bytes (max 1 (quot (.length ^File @number-lines) (long n)))}]
-    {:range* (spark/range* {:partitions n} cluster 0 100)
-     :parallel (spark/parallel {:partitions n} cluster (range 100))
+    {:range (spark/range {:partitions n} cluster 0 100)
+     :parallelize (spark/parallelize {:partitions n} cluster (range 100))
      :of-each (spark/of-each cluster (source/cuts 0 100 n) `folds/between)
      :rows (spark/rows cluster (.parallelize (JavaSparkContext. (cluster/context cluster)) ^List (vec (range 100)) (int n)))
      :lines (eduction (map parse-long) (spark/lines split cluster (str @number-lines)))
@@ -76,7 +76,7 @@
   (check/quick-check runs
                      (prop/for-all [[xs n xform f] cases]
                        (let [f (if xform (fold/through xform f) f)]
-                         (= (fold/fold f xs) (spark/fold f (spark/parallel {:partitions n} cluster xs)))))
+                         (= (fold/fold f xs) (spark/fold f (spark/parallelize {:partitions n} cluster xs)))))
                      :seed 7))
 
 (deftest generated-folds-equal-local-ones
@@ -90,7 +90,7 @@
   (let [cluster (bed/bed :local)
         before @folds/steps
         f (fold/through (map folds/counted) (folds/fails-at 9 folds/with-data))]
-    (is (= "row 9" (ex-message (try (spark/fold f (spark/range* {:partitions 1} cluster 0 10)) (catch ExceptionInfo e e)))))
+    (is (= "row 9" (ex-message (try (spark/fold f (spark/range {:partitions 1} cluster 0 10)) (catch ExceptionInfo e e)))))
     (is (= 10 (- (long @folds/steps) (long before))))))
 
 (defn in-order-with-delays
@@ -100,7 +100,7 @@
         product (fold/through (map folds/matrix) {:step folds/times, :combine folds/times})
         f (fold/fuse [(fold/into []) joined product])
         expected (fold/fold f (range 1000))
-        far (spark/range* {:partitions 40} (bed/bed :local) 0 1000)]
+        far (spark/range {:partitions 40} (bed/bed :local) 0 1000)]
     (dotimes [_ runs]
       (is (= expected (spark/fold (fold/through (map folds/delayed) f) far))))))
 
@@ -113,7 +113,7 @@
   (let [cluster (bed/bed :local)]
     (doseq [k [0 5 40]
             :let [before @folds/steps]]
-      (is (= (vec (range (inc k))) (spark/fold {:timeout-ms 60000} [`folds/stops-at k] (spark/range* {:partitions 100} cluster 0 100))))
+      (is (= (vec (range (inc k))) (spark/fold {:timeout-ms 60000} [`folds/stops-at k] (spark/range {:partitions 100} cluster 0 100))))
       (is (bed/idle?))
       ;; One element each. The tasks behind the k-th hang, on each of the two cores.
       (is (>= (+ k 1 2) (- (long @folds/steps) (long before)))))))
@@ -134,8 +134,8 @@
 
 (deftest no-task-runs-after-its-fold-was-cancelled
   (let [cluster (bed/bed :local)]
-    (doseq [[what f far] [[:waits (fold/through (map folds/hanging) fold/count) (spark/range* {:partitions 8} cluster 0 8)]
-                          [:computes (fold/through (map folds/counted) fold/sum) (spark/range* {:partitions 8} cluster 0 1000000000000)]]
+    (doseq [[what f far] [[:waits (fold/through (map folds/hanging) fold/count) (spark/range {:partitions 8} cluster 0 8)]
+                          [:computes (fold/through (map folds/counted) fold/sum) (spark/range {:partitions 8} cluster 0 1000000000000)]]
             [way cancel] ways-to-cancel]
       (testing (str what " " way)
         (let [begun (promise)]
@@ -143,4 +143,4 @@
           (is (#{:skein/fold-timeout :interrupted true} (cancel #(spark/fold % f far) begun)))
           (remove-watch folds/steps ::begun)
           (is (bed/idle?)))))
-    (is (= 45 (spark/fold fold/sum (spark/range* cluster 0 10))))))
+    (is (= 45 (spark/fold fold/sum (spark/range cluster 0 10))))))

@@ -43,7 +43,7 @@
     (run! #(.destroyForcibly ^ProcessHandle %) (cond->> (shuffle (bed/executors)) (not all?) (take 1)))))
 
 (defn- kills [n]
-  (let [far (spark/range* {:partitions 12} (bed/bed :pair) 0 3000)]
+  (let [far (spark/range {:partitions 12} (bed/bed :pair) 0 3000)]
     (dotimes [i n]
       (let [all? (= 4 (mod i 5))
             kill (delay (kill-later all?))
@@ -74,7 +74,7 @@
 
 (defn- partitions [n]
   (let [form `(with-open [cluster# (spark/connect {:conf (assoc (bed/conf) "spark.testing.memory" ~smallest-driver), :jars :there} "local[2]")]
-                (let [texts# (spark/fold (fold/through (map folds/kilobyte) (fold/into [])) (spark/range* {:partitions ~n} cluster# 0 ~n))]
+                (let [texts# (spark/fold (fold/through (map folds/kilobyte) (fold/into [])) (spark/range {:partitions ~n} cluster# 0 ~n))]
                   (prn [(count texts#) (transduce (map count) + texts#)])))
         printed (fresh-jvm/output ["-Xmx256m"] ["-e" "(require 'skein.spark 'skein.fold 'skein.spark.bed 'skein.spark.folds)" "-e" (pr-str form)])]
     (is (= (str [n (* 1000 (long n))]) (last (str/split-lines printed))))))

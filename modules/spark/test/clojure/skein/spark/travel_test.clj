@@ -18,7 +18,7 @@
      (eval '(do ~@forms))))
 
 (deftest folds-of-files-travel
-  (are [f sample] (nil? (spark/fault f sample))
+  (are [f sample] (nil? (spark/problem f sample))
     fold/sum [1 2]
     + [1]
     (fold/through (map list) fold/count) [1]
@@ -28,11 +28,11 @@
     (spark/named `folds/less-than 3 false) [1 2]
     (fold/through (comp (map folds/bucket) (filter (folds/below 3)) (take 4)) fold/frequencies) [1 2]
     (fold/group-by folds/month (fold/then fold/count #(str "done here: " %))) [1 2])
-  (is (spark/travels? fold/sum)))
+  (is (nil? (spark/problem fold/sum))))
 
-(deftest planted-faults-are-found
-  (are [f sample error says] (let [{:keys [message] :as fault} (spark/fault f sample)]
-                               (and (= error (or (:skein/error fault) (:class fault)))
+(deftest planted-problems-are-found
+  (are [f sample error says] (let [{:keys [message] :as problem} (spark/problem f sample)]
+                               (and (= error (or (:skein/error problem) (:class problem)))
                                     (str/includes? (str message) says)))
     ;; code without a name
     (fold/through (map #(inc %)) fold/sum) [] :skein/cannot-travel "no name"
@@ -57,10 +57,10 @@
     [`folds/all-of 1 2] [] "java.lang.UnsupportedOperationException" "all-of"))
 
 (deftest non-folds-are-refused
-  (is (= :skein/bad-combine (:skein/error (spark/fault {:step 1}))))
-  (is (= :skein/bad-fold (:skein/error (spark/fault 'count))))
-  (is (not (spark/travels? 7))))
+  (is (= :skein/bad-combine (:skein/error (spark/problem {:step 1}))))
+  (is (= :skein/bad-fold (:skein/error (spark/problem 'count))))
+  (is (= :skein/bad-combine (:skein/error (spark/problem 7)))))
 
 (deftest a-redefined-function-is-not-sent-as-the-old-one
   (with-redefs [folds/bucket (fn [n] n)]
-    (is (= :skein/cannot-travel (:skein/error (spark/fault (fold/through (map folds/bucket) fold/sum)))))))
+    (is (= :skein/cannot-travel (:skein/error (spark/problem (fold/through (map folds/bucket) fold/sum)))))))
