@@ -360,7 +360,8 @@
     (port/within limit default (alts! [port limit] :priority true))))
 
 (defn <!!within
-  "Like `<!within`, but blocks this thread.
+  "Like `<!within`, but blocks this thread. Throws :skein/bad-number.
+  It may be called in a block, as `<!!`.
 
       (<!!within (go 1) 60000 :late)
       ;=> 1"

@@ -76,6 +76,7 @@ public final class Failure implements Runnable {
     }
 
     private void await(long millis) {
+        Uncaught.keep(thrown); // code that gets nil may look for the reason
         Reports.UNTAKEN.add(this);
         any = true;
         try {
@@ -113,16 +114,14 @@ public final class Failure implements Runnable {
     /** Returns the exception, and marks it as taken. */
     public Throwable take() {
         taken = true;
-        if (any) Reports.UNTAKEN.remove(this);
+        if (any && Reports.UNTAKEN.remove(this)) Uncaught.drop(thrown);
         return thrown;
     }
 
     /** Reports the exception, unless it has been taken. */
     @Override
     public void run() {
-        if (taken) return;
-        Uncaught.keep(thrown); // first, so that code finds it in Uncaught.last() or in kept()
         // The timer may still run while the JVM ends. Only the thread that removes the failure reports it.
-        if (Reports.UNTAKEN.remove(this)) Uncaught.tellHandler(thrown);
+        if (!taken && Reports.UNTAKEN.remove(this)) Uncaught.tellHandler(thrown);
     }
 }

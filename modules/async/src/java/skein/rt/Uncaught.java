@@ -48,7 +48,7 @@ public final class Uncaught {
         }
     }
 
-    /** Keeps an exception that goes to an uncaught-exception handler. */
+    /** Keeps an exception that goes to an uncaught-exception handler, unless code takes it before. */
     public static void keep(Throwable thrown) {
         ALL.add(thrown);
         synchronized (LAST) {
@@ -71,11 +71,16 @@ public final class Uncaught {
         }
     }
 
-    /** Returns {@code thrown}, which ended a block or a thread and is about to be rethrown to code that takes its result. */
-    public static Throwable rethrown(Throwable thrown) {
+    /** Code has taken the exception. */
+    static void drop(Throwable thrown) {
         synchronized (LAST) {
             LAST.removeIf(r -> r.thrown == thrown);
         }
+    }
+
+    /** Returns {@code thrown}, which ended a block or a thread and is about to be rethrown to code that takes its result. */
+    public static Throwable rethrown(Throwable thrown) {
+        drop(thrown);
         World.rethrows(thrown);
         if (Region.isInterruption(thrown)) RETHROWN.add(thrown);
         return thrown;
