@@ -66,8 +66,8 @@
 
   No call starts before the seq is read, and no item is read before its turn, so the input may
   be infinite or may block. One thread at a time reads it. A seq that nobody reads any more
-  holds no thread. Throws :skein/bad-number, :skein/bad-option, :skein/not-a-function and
-  :skein/bad-collection.
+  holds no thread. Throws :skein/bad-number, :skein/bad-option, :skein/bad-policy,
+  :skein/not-a-function and :skein/bad-collection.
   For channels, and for computations, see doc/in-parallel.md.
 
       (pmap 4 inc (range 5))
@@ -95,7 +95,7 @@
                  a function of the exception and the item; what it throws ends all calls
 
   An interrupted caller interrupts the calls and waits for them. Throws :skein/bad-number,
-  :skein/bad-option, :skein/not-a-function and :skein/bad-collection.
+  :skein/bad-option, :skein/bad-policy, :skein/not-a-function and :skein/bad-collection.
 
       (let [sum (atom 0)] (prun! 4 #(swap! sum + %) (range 5)) @sum)
       ;=> 10"

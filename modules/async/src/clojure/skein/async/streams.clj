@@ -12,6 +12,7 @@
   (:require
    [skein.async :as a]
    [skein.impl.check :as check]
+   [skein.impl.on-error :as on-error]
    [skein.impl.port :as port]
    [skein.impl.protocols :as impl]
    [skein.scope :as scope])
@@ -31,17 +32,13 @@
 
 (defn- outcome
   "Returns the outcome of `f` for `value`. Throws if the scope cancels the call: that is no outcome, whatever the policy."
-  [{:keys [f on-error]} value]
+  [{:keys [f]} value]
   (try
     (let [result (f value)]
-      [(if (= :collect on-error) {:value result} result) nil])
+      [(when-not (on-error/none? result) result) nil])
     (catch Throwable t
       (when (Region/isCancellation t) (throw t))
-      (case on-error
-        :throw [nil t]
-        :collect [{:error t} nil]
-        :report (do (Uncaught/report t) [nil nil])
-        (try [(on-error t value) nil] (catch Throwable other [nil other]))))))
+      [nil t])))
 
 (defmacro ^:private permit
   "Waits for a permit. `unused` is the number of those that were never used; the others are in the channel `used`, or belong to
@@ -92,8 +89,7 @@
   {:n [any? "a whole number"]
    :ahead [any? "a whole number"]
    :ordered? [boolean? "true or false"]
-   :on-error [(some-fn #{:throw :collect :report} fn?) ":throw, :collect, :report or a function of the exception and the value"
-              :skein/bad-policy]})
+   :on-error (on-error/option [:throw :collect :report])})
 
 (defn pmap
   "Returns a channel of the results of `f` for the values of the channel `in`, up to `n` calls at a
@@ -123,8 +119,8 @@
   (let [{:keys [n ahead ordered? on-error]} (merge {:ordered? true :on-error :throw} (check/leading "pmap" :n n-or-options pmap-options))
         n (min (long (check/whole "n of pmap" n 1)) Integer/MAX_VALUE)
         out (a/chan)
-        work {:f (check/function "f of pmap" f) :in (port/source "in of pmap" in) :out out :n n
-              :ahead (min Integer/MAX_VALUE (long (if ahead (check/whole "ahead of pmap" ahead 1) (* 4 n)))) :on-error on-error}
+        work {:f (on-error/handling on-error (check/function "f of pmap" f)) :in (port/source "in of pmap" in) :out out :n n
+              :ahead (min Integer/MAX_VALUE (long (if ahead (check/whole "ahead of pmap" ahead 1) (* 4 n))))}
         caller (Throwable.)]
     (port/closing
       (a/go
