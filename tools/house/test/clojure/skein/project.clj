@@ -82,6 +82,12 @@
   [file]
   (some (fn [form] (when (and (seq? form) (= 'ns (first form))) (second form))) (forms file)))
 
+(defn for-users?
+  "Returns whether pages of the API show the namespace of a file: it has no :no-doc."
+  [file]
+  (let [[_ n & more] (first (forms file))]
+    (not-any? :no-doc (cons (meta n) (filter map? more)))))
+
 (defn main-namespaces
   "Returns the names of the library's namespaces that can be loaded here, sorted."
   []

@@ -24,16 +24,10 @@
                              (not-any? #{'(set! *warn-on-reflection* true)} (project/forms file)))]
               (:path file)))))
 
-(defn- for-users?
-  "Returns whether pages of the API show the namespace of a file: it has no :no-doc."
-  [file]
-  (let [[_ n & more] (first (project/forms file))]
-    (not-any? :no-doc (cons (meta n) (filter map? more)))))
-
 (deftest namespaces-for-users-are-in-the-readme-of-their-module
   (is (= [] (for [{:keys [path] :as file} (project/files ["modules"] [".clj" ".cljs"])
                   :let [module (second (re-find #"^(modules/[^/]+)/src/clojure/" path))]
-                  :when (and module (for-users? file))
+                  :when (and module (project/for-users? file))
                   :let [readme (slurp (str module "/README.md"))]
                   :when (not (str/includes? readme (str "`" (project/ns-name-of file) "`")))]
               (str path " is neither :no-doc nor in its module's README")))))
