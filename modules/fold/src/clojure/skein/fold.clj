@@ -69,7 +69,7 @@
   - step     reducing function; if it has an arity of one, it is called with the value of each part at its end
   - xform    transducer
   - coll     any source that skein.fold.source knows, or nil
-  - opts:
+  - opts, for a source of skein.spark those of its own:
     - :parallelism  the most threads, the caller's included; by default one per processor
     - :grain        elements (for a file, bytes) that a thread takes at a time; by default measured
     - :unordered    true: any two parts may be combined; needs a commutative combine
@@ -120,7 +120,9 @@
                  had, how long it took (:ns), and its thread (:thread). If the path is :in-order, there is one part, with the
                  time of all threads together and the name of one of them
   - :threads     how many threads worked on the fold
-  - :elapsed-ns  the time of the whole fold"
+  - :elapsed-ns  the time of the whole fold
+
+  For a source of skein.spark the keys are those of doc/spark.md."
   ([f coll] (explain nil f coll))
   ([opts f coll]
    (let [f (fold-value f)]

@@ -463,9 +463,13 @@
 (deftest a-remote-source-gets-the-fold
   (let [there (reify
                 source/Source (-source [this] this)
-                source/Remote (-fold [_ opts f] [(:unordered opts) (some? (:xform f)) ((:combine f) 1 2)]))]
+                source/Remote
+                (-fold [_ opts f] [opts (some? (:xform f)) ((:combine f) 1 2)])
+                (-explain [this opts f] {:value (source/-fold this opts f), :path :far}))]
     (is (= [nil true 3] (fold/fold (map inc) + + there)))
     (is (= [nil false 3] (fold/fold + + there)))
     (is (= [nil true 3] (fold/fold + + (eduction (map inc) there))))
-    (is (= [true false 3] (fold/fold {:unordered true} fold/sum there)))
-    (is (= "[nil false 3]" (fold/fold (fold/then fold/sum str) there)))))
+    (is (= [{:its-own 1} false 3] (fold/fold {:its-own 1} fold/sum there)))
+    (is (= "[nil false 3]" (fold/fold (fold/then fold/sum str) there)))
+    (is (= {:value "[{:its-own 1} true 3]", :path :far}
+           (fold/explain {:its-own 1} (fold/then fold/sum str) (eduction (map inc) there))))))

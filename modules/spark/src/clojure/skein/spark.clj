@@ -3,8 +3,7 @@
   "Runs folds of skein.fold on Apache Spark. The guide is doc/spark.md.
 
   * `connect` returns a cluster, which is closed like a file
-  * `lines` `slices` `range` `parallelize` `of-each` `rows` return sources on it
-  * `fold` folds a source, `explain` also returns how the fold ran
+  * `lines` `slices` `range` `parallelize` `of-each` `rows` return sources on it, for `fold` and `explain` of skein.fold
   * `problem` returns, without a cluster, why a fold can't be sent
   * `named` gives a fold a name by which it is sent; `here` sends the text of a form
 
@@ -12,9 +11,23 @@
   (skein.fold/through (map my.app/parse) skein.fold/count) needs no name of its own.
 
       (with-open [cluster (connect \"local[2]\")]
-        (fold skein.fold/sum (range cluster 0 1000)))
+        (skein.fold/fold skein.fold/sum (range cluster 0 1000)))
 
-  Steps run at least once: when an executor is lost, Spark runs its partitions again."
+  Steps run at least once: when an executor is lost, Spark runs its partitions again.
+
+  The options of a fold of such a source:
+
+  - :order             what to do with a stage that needs its elements in order, such as (take 10). :driver, the default:
+                       it runs in this process, and the stages before it run on the executors. :refuse: throws
+  - :max-result-bytes  how large the value of one partition may be; by default 1 GB
+  - :timeout-ms        after this time the fold is cancelled; by default never
+  - :lost-after-ms     how long to wait when there are no executors; by default 60,000
+  - :bindings          vars whose values in this process are bound for the steps; no other binding is sent
+  - :on-progress       function of {:done n, :total n, :unit :partitions}
+
+  It throws :skein/cannot-travel and :skein/unsendable before anything runs. It also throws :skein/far-namespace-missing, -broken
+  and -differs, :skein/far-java, :skein/far-needs-order, :skein/partial-too-large, :skein/fold-timeout and :skein/cluster-lost.
+  An exception of an executor is thrown here, with its class, message, data and cause."
   (:refer-clojure :exclude [range])
   (:require
    [skein.impl.check :as check]
@@ -22,6 +35,7 @@
    [skein.spark.files :as files]
    [skein.spark.here :as here]
    [skein.spark.names :as names]
+   [skein.spark.request :as request]
    [skein.spark.source :as source]
    [skein.spark.travel :as travel]))
 
@@ -114,14 +128,14 @@
 
       (named 'my.app/slower-than 100)"
   [sym & args]
-  (names/remember (apply @(names/resolve-name sym) args) (into [sym] args)))
+  (request/named sym args))
 
 (defmacro here
   "Returns the value of `form`, a fold or a function. It is sent as the text of the form, with the values of the locals that the
   form uses. Use it for forms at a prompt; code in files has names.
 
       (let [limit 100]
-        (fold (skein.fold/through (here (filter #(< % limit))) skein.fold/count) far))
+        (skein.fold/fold (skein.fold/through (here (filter #(< % limit))) skein.fold/count) far))
 
   The form may use aliases, referred vars and imports of its namespace. Throws :skein/cannot-travel if it uses a var that was
   itself defined at a prompt; :skein/unsendable, when it is sent, if the value of a local can't be sent."
@@ -138,48 +152,3 @@
   class path, and folds `sample`, a collection, there."
   ([f] (problem f []))
   ([f sample] (travel/problem f sample)))
-
-(defn fold
-  "Returns the fold of a source on a cluster. Does for it what skein.fold/fold does for a local source.
-
-  - f     a fold of skein.fold, or a function that is both step and combine; or its name: a symbol with a namespace, or a
-          vector of the symbol of a function and arguments
-  - far   a source of this namespace
-  - options:
-    - :order             what to do with a stage that needs its elements in order, such as (take 10). :driver, the default:
-                         it runs in this process, and the stages before it run on the executors. :refuse: throws
-    - :max-result-bytes  how large the value of one partition may be; by default 1 GB
-    - :timeout-ms        after this time the fold is cancelled; by default never
-    - :lost-after-ms     how long to wait when there are no executors; by default 60,000
-    - :bindings          vars whose values in this process are bound for the steps; no other binding is sent
-    - :on-progress       function of {:done n, :total n, :unit :partitions}
-
-  Values of neighbouring partitions are combined in this process, in order, as they arrive. A reduced value from step, or an
-  exception, ends the fold and cancels the rest. An exception of an executor is thrown here, with
-  its class, message, data and cause. Interrupting the caller cancels the fold.
-
-  Throws :skein/cannot-travel and :skein/unsendable before anything runs. Also throws :skein/far-namespace-missing, -broken
-  and -differs, :skein/far-java, :skein/far-needs-order, :skein/partial-too-large, :skein/fold-timeout, :skein/cluster-lost,
-  and what skein.fold/fold throws."
-  ([f far] (fold nil f far))
-  ([options f far] (first (source/fold options f far nil))))
-
-(defn explain
-  "Folds as `fold` does. Returns a map that says how the fold ran:
-
-  - :value       the value that fold returns
-  - :path        :far, or :in-order if a stage ran in this process
-  - :reason      which stage needed order, a string, or nil
-  - :partitions  a map for each partition: its number (:partition), how it ended (:how, which is :value or :stopped), how many
-                 units it had (:units), how long it took (:ns), the size of its value (:bytes), its :executor and :attempt
-  - :elapsed-ns  the time of the whole fold"
-  ([f far] (explain nil f far))
-  ([options f far]
-   (let [trace (atom [])
-         start (System/nanoTime)
-         [value stage] (source/fold options f far trace)]
-     {:value value
-      :path (if stage :in-order :far)
-      :reason (when stage (str (:stage stage) " needs its elements in order"))
-      :partitions @trace
-      :elapsed-ns (- (System/nanoTime) start)})))

@@ -9,6 +9,7 @@
   up by name when it is needed: the module is on the class path only if --spark is given."
   (:require
    [clojure.string :as str]
+   [skein.fold :as fold]
    [skein.impl.error :as error]
    [skein.wf.driver :as driver]
    [skein.wf.filter :as filter]
@@ -140,9 +141,9 @@
           progress (fn note [{:keys [done-parts total-parts]}] (.set done (quot (* (long total) (long done-parts)) (long total-parts))))]
       (when on-start (on-start {:total-bytes total, :bytes-read (fn bytes-read [] (.get done))}))
       (try
-        ((spark 'skein.spark/fold)
+        (fold/fold
          {:on-progress (fn [{:keys [done total]}] (progress {:done-parts done, :total-parts total}))}
-         [`counting (sent recipe prepared ((spark 'skein.spark.cluster/tasks-per-process) cluster))]
+         ((spark 'skein.spark/named) `counting (sent recipe prepared ((spark 'skein.spark.cluster/tasks-per-process) cluster)))
          ((spark 'skein.spark/slices) (when (:whole-files? recipe) {:split-bytes Long/MAX_VALUE}) cluster (mapv :uri prepared)))
         (catch ExceptionInfo e (throw (named e prepared)))))))
 

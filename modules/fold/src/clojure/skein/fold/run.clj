@@ -124,22 +124,17 @@
 
   pieces  see `skein.fold.watch/watch`"
   [pieces opts f coll]
-  (if (instance? Eduction coll)
-    (recur pieces opts (fed-by coll f) (.coll ^Eduction coll))
-    (do
-      (check-functions (:identity f) (:combine f) (:step f))
-      (let [opts (when opts (check/options "fold" opts known))
-            stages (stages-of (:xform f))]
-        (when (:unordered opts) (check-unordered f stages))
-        ;; The source may be an open file after this line, so all arguments have been checked before.
-        (let [source (source/source coll)
-              {:keys [on-progress]} opts
-              watch (watch/watch source pieces on-progress)]
-          (if (source/remote? source)
-            [(source/-fold source opts f) watch]
-            (let [value (.over (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source)]
-              (when on-progress (on-progress (watch/progress watch)))
-              [value watch])))))))
+  (check-functions (:identity f) (:combine f) (:step f))
+  (let [opts (when opts (check/options "fold" opts known))
+        stages (stages-of (:xform f))]
+    (when (:unordered opts) (check-unordered f stages))
+    ;; The source may be an open file after this line, so all arguments have been checked before.
+    (let [source (source/source coll)
+          {:keys [on-progress]} opts
+          watch (watch/watch source pieces on-progress)
+          value (.over (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source)]
+      (when on-progress (on-progress (watch/progress watch)))
+      [value watch])))
 
 (defn run
   "Returns the fold of `coll`, before :complete.
@@ -148,18 +143,18 @@
   f     {:identity :xform :step :combine :in-order? :completes?}; without :identity, combine's value for no argument;
         :completes? false says that step's arity of one, if there is one, has another meaning"
   [opts f coll]
-  (nth (run-watched nil opts f coll) 0))
+  (cond
+    (instance? Eduction coll) (recur opts (fed-by coll f) (.coll ^Eduction coll))
+    (source/remote? coll) (source/-fold coll opts f)
+    :else (nth (run-watched nil opts f coll) 0)))
 
 (defn run-plain
   "Like `run`, for a fold of these functions only. They need no map, which would cost a small fold too much."
   [xform combine step coll]
-  (if (instance? Eduction coll)
+  (if (or (instance? Eduction coll) (source/remote? coll))
     (run nil {:xform xform, :combine combine, :step step} coll)
     (do (check-functions nil combine step)
-        (let [source (source/source coll)]
-          (if (source/remote? source)
-            (source/-fold source nil {:xform xform, :combine combine, :step step})
-            (.over (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) source))))))
+        (.over (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) (source/source coll)))))
 
 (defn under-way
   "Returns the folds of this process that have run for more than a millisecond and have not ended: {:caller Thread :start
@@ -171,9 +166,7 @@
 (defn- thread-name [^Thread thread]
   (or (not-empty (.getName thread)) (str thread)))
 
-(defn explain
-  "Runs a fold, and returns how it ran, with its value under :value; see `skein.fold/explain`."
-  [opts f coll]
+(defn- explain-here [opts f coll]
   (let [pieces (LinkedHashMap.)
         start (System/nanoTime)
         [value ^Watch watch] (run-watched pieces opts f coll)
@@ -187,3 +180,11 @@
      :pieces (mapv #(-> % (assoc :thread (thread-name (first (:threads %)))) (dissoc :threads)) pieces)
      :threads (max 1 (count (into #{} (mapcat :threads) pieces)))
      :elapsed-ns elapsed-ns}))
+
+(defn explain
+  "Runs a fold, and returns how it ran, with its value under :value; see `skein.fold/explain`."
+  [opts f coll]
+  (cond
+    (instance? Eduction coll) (recur opts (fed-by coll f) (.coll ^Eduction coll))
+    (source/remote? coll) (source/-explain coll opts f)
+    :else (explain-here opts f coll)))

@@ -32,9 +32,10 @@
     another value that is a source."))
 
 (defprotocol-once Remote
-  "A source whose elements are elsewhere, such as on a cluster. The fold is sent to them."
-  (-fold [source opts f]
-    "Returns the value of the fold `f`, a map, on the source, before :complete. opts are those of skein.fold/fold, or nil."))
+  "A source whose elements are elsewhere, such as on a cluster. The fold is sent to them. The source checks the fold `f`, a map, and
+  the options, which are its own."
+  (-fold [source opts f] "Returns the value of the fold, before :complete.")
+  (-explain [source opts f] "Returns a map that says how the fold ran, with that value under :value."))
 
 (defn remote?
   "Returns whether `source` is a Remote, which runs folds itself."

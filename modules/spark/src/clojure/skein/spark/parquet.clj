@@ -4,7 +4,7 @@
 
   It needs org.apache.spark/spark-sql_2.13, in the version of the cluster, beside spark-core.
 
-      (skein.spark/fold skein.fold/count (rows {:columns [\"url\" \"status\"]} cluster \"hdfs:///logs/day=*\"))"
+      (skein.fold/fold skein.fold/count (rows {:columns [\"url\" \"status\"]} cluster \"hdfs:///logs/day=*\"))"
   (:require
    [clojure.string :as str]
    [skein.impl.check :as check]

@@ -14,25 +14,20 @@
   "The largest partial value that a task sends, unless :max-result-bytes says otherwise. It is Spark's limit for all values of a job."
   (* 1024 1024 1024))
 
-(defn- named
-  "Returns the value of a name: a symbol, or [symbol & arguments]. Throws :skein/cannot-travel if it has none."
+(defn named
+  "See skein.spark/named."
   [sym args]
   (when-not (qualified-symbol? sym)
-    (error/fail! :skein/bad-fold (str "A fold's name is a symbol with a namespace, such as my.app/by-hour, not " (error/preview sym) ".")
+    (error/fail! :skein/bad-fold (str "A name is a symbol with a namespace, such as my.app/slower-than, not " (error/preview sym) ".")
                  {:fold (error/preview sym)}))
-  (let [v (names/resolve-name sym)
-        value (if args (apply v args) @v)]
+  (let [v (names/resolve-name sym)]
     (names/symbol-of v [])
-    value))
+    (names/remember (apply v args) (into [sym] args))))
 
 (defn ->fold
-  "Returns the fold that a caller means by `x`: a fold, a function that is both step and combine, or the name of one."
-  [x]
-  (let [f (cond
-            (symbol? x) (named x nil)
-            (and (vector? x) (symbol? (first x))) (names/remember (named (first x) (rest x)) x)
-            :else x)]
-    (if (map? f) f {:combine f, :step f})))
+  "Returns the fold that a caller means by `f`: a fold, or a function that is both step and combine."
+  [f]
+  (if (map? f) f {:combine f, :step f}))
 
 (defn check
   "Throws skein.fold's error if `f` is not a fold."

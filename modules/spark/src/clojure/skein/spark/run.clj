@@ -87,10 +87,10 @@
   (when (= :refuse (:order (:opts job))) (refuse! stage))
   (fold/fold {:parallelism 1} (dissoc (order/suffix f index) :complete) (in-order job (assoc request :stages index))))
 
-(defn run
+(defn- run-traced
   "Returns [value stage]: the value of the fold `f`, not yet post-processed, and the stage that needed order, or nil.
 
-  opts   see skein.spark/fold
+  opts   see skein.spark
   parts  {:cluster, :rdd, :n how many partitions it has, :pieces? whether a partition's element says what to fold, :reader a call that
           makes a source from a partition on the executor, or nil}
   trace  atom of a vector, to which is added what each partition did; or nil"
@@ -108,3 +108,20 @@
        stage (run-in-order job f request stage)
        :else (combine-results job f request))
      stage]))
+
+(defn run
+  "Returns the value of a fold on a cluster, not yet post-processed; see `run-traced`."
+  [opts f parts]
+  (first (run-traced opts f parts nil)))
+
+(defn explain
+  "Returns how a fold ran, with the value that `run` returns under :value; see doc/spark.md."
+  [opts f parts]
+  (let [trace (atom [])
+        start (System/nanoTime)
+        [value stage] (run-traced opts f parts trace)]
+    {:value value
+     :path (if stage :in-order :far)
+     :reason (when stage (str (:stage stage) " needs its elements in order"))
+     :partitions @trace
+     :elapsed-ns (- (System/nanoTime) start)}))

@@ -9,7 +9,6 @@
    [skein.impl.once :refer [deftype-once]]
    [skein.spark.cluster :as cluster]
    [skein.spark.codec :as codec]
-   [skein.spark.request :as request]
    [skein.spark.run :as run])
   (:import
    (java.util List)
@@ -44,21 +43,10 @@
   fold-source/Source
   (-source [this] this)
   fold-source/Remote
-  (-fold [_ opts f] (first (run/run opts f (parts cluster pieces rdd reader) nil)))
+  (-fold [_ opts f] (run/run opts f (parts cluster pieces rdd reader)))
+  (-explain [_ opts f] (run/explain opts f (parts cluster pieces rdd reader)))
   Object
   (toString [_] (str "#<Far source of " (:n (parts cluster pieces rdd reader)) " partitions>")))
-
-(defn fold
-  "See skein.spark/explain. Returns [value stage]."
-  [opts f ^Far far trace]
-  (when-not (instance? Far far)
-    (error/fail! :skein/not-far
-                 (str "A source on a cluster is made by skein.spark/lines, slices, range, parallelize, of-each, rows or skein.spark.parquet; this is " (error/preview far)
-                      ". To fold a local collection, use skein.fold/fold.")
-                 {:value (error/preview far)}))
-  (let [f (request/->fold f)
-        [value stage] (run/run opts f (parts (.cluster far) (.pieces far) (.rdd far) (.reader far)) trace)]
-    [((or (:complete f) identity) value) stage]))
 
 (defn- encoded [call]
   (codec/encode call Integer/MAX_VALUE))

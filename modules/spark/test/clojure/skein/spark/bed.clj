@@ -5,6 +5,7 @@
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
+   [skein.fold :as fold]
    [skein.spark :as spark]
    [skein.spark.jars :as jars])
   (:import
@@ -114,7 +115,7 @@
       (do (close!)
           (let [cluster (spark/connect {:conf (conf)} (if (= :local k) "local[2]" (address)))]
             (reset! current [k cluster])
-            (spark/fold {:lost-after-ms patience-ms} + (spark/range cluster 0 2))
+            (fold/fold {:lost-after-ms patience-ms} + (spark/range cluster 0 2))
             cluster)))))
 
 (defn- tasks-here

@@ -26,14 +26,14 @@
 
 (deftest forms-are-compiled-on-executors
   (let [far (spark/range {:partitions 4} (bed/bed :pair) 0 100)
-        below (fn [limit] (spark/fold (fold/through (spark/here (filter #(< % limit))) fold/count) far))]
+        below (fn [limit] (fold/fold (fold/through (spark/here (filter #(< % limit))) fold/count) far))]
     (is (= [3 50] [(below 3) (below 50)]))
     ;; A form that the prompt has changed is another form.
     (is (= [100 50] (for [form '[(filter some?) (filter odd?)]]
-                      (spark/fold (fold/through (eval (list `spark/here form)) fold/count) far))))))
+                      (fold/fold (fold/through (eval (list `spark/here form)) fold/count) far))))))
 
 (deftest a-namespace-that-throws-there-says-why
-  (let [{:keys [message] :as data} (error-of #(spark/fold (fold/through (map broken-there/same) fold/sum) (spark/range (bed/bed :pair) 0 10)))]
+  (let [{:keys [message] :as data} (error-of #(fold/fold (fold/through (map broken-there/same) fold/sum) (spark/range (bed/bed :pair) 0 10)))]
     (is (= :skein/far-namespace-broken (:skein/error data)))
     (is (str/includes? message "broken on purpose"))))
 
@@ -43,16 +43,16 @@
         others (remove #{(jars/pack (File. ^String tests))} (jars/auto))]
     (with-open [^Closeable cluster (spark/connect {:jars others, :conf (bed/conf)} (bed/address))]
       (let [far (spark/range cluster 0 10)
-            {:keys [message] :as data} (error-of #(spark/fold {:lost-after-ms bed/patience-ms} [`folds/less-than 3 false] far))]
+            {:keys [message] :as data} (error-of #(fold/fold {:lost-after-ms bed/patience-ms} (spark/named `folds/less-than 3 false) far))]
         (is (= :skein/far-namespace-missing (:skein/error data)))
         (is (str/includes? message "skein.spark.folds"))
-        (is (= 45 (spark/fold fold/sum far)))))))
+        (is (= 45 (fold/fold fold/sum far)))))))
 
 (deftest a-cluster-that-loses-all-its-executors-gets-others
   (let [cluster (bed/bed :pair)
         kill (delay (run! #(.destroyForcibly ^ProcessHandle %) (bed/executors)))
         far (spark/range {:partitions 12} cluster 0 3000)]
-    (is (= (vec (range 3000)) (spark/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)))
+    (is (= (vec (range 3000)) (fold/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)))
     (is (realized? kill))))
 
 ;;;; Fresh processes: a Clojure in a class loader of its own

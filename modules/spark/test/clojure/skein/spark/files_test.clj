@@ -118,12 +118,12 @@
         misnamed (file-of (utf-8 "plain\n") ".gz" identity)
         paths (mapv str [plain gz zst bz2 xz lz4 misnamed])
         sizes (fold/through (map count) fold/sum)
-        far (fn [& args] (spark/fold (fold/into []) (apply spark/lines args)))]
+        far (fn [& args] (fold/fold (fold/into []) (apply spark/lines args)))]
     (is (= (fold/fold (fold/into []) (fold-lines/lines paths)) (far cluster paths)))
     (is (= (locally plain) (far {:split-bytes 10007} cluster (str plain))))
-    (is (= (fold/fold sizes (fold-lines/lines paths)) (spark/fold sizes (spark/lines cluster paths))))
+    (is (= (fold/fold sizes (fold-lines/lines paths)) (fold/fold sizes (spark/lines cluster paths))))
     (is (= (fold/fold (fold/through (map count) fold/sum) (fold-lines/lines (str plain)))
-           (spark/fold sizes (spark/lines cluster (str/replace (str plain) #"\.txt$" ".t*t")))))
+           (fold/fold sizes (spark/lines cluster (str/replace (str plain) #"\.txt$" ".t*t")))))
     (is (= [] (far cluster (str (file-of (byte-array 0))))))
     (is (= :skein/file-missing (error-of #(spark/lines cluster "/no/such/file"))))
     (is (= :skein/file-unreadable (error-of #(spark/lines cluster "s3a://a-bucket/whose-library-is-missing"))))
@@ -133,7 +133,7 @@
 (defn- slice-texts
   "Returns [file number, text] of all slices of a source on a cluster, slices of one file joined."
   [far]
-  (let [texts (spark/fold (fold/through (map slice-text) (fold/into [])) far)]
+  (let [texts (fold/fold (fold/through (map slice-text) (fold/into [])) far)]
     (mapv (fn [same] [(ffirst same) (str/join (map second same))]) (partition-by first texts))))
 
 (deftest slices-know-their-files
@@ -142,7 +142,7 @@
         plain (str (file-of (utf-8 text)))
         gz (str (file-of (utf-8 text) ".gz" #(GZIPOutputStream. %)))]
     (is (= [[0 text] [1 text] [2 text]] (slice-texts (spark/slices {:split-bytes 777} cluster [plain gz plain]))))
-    (is (every? #(str/ends-with? % "\n") (spark/fold (fold/through (map (comp second slice-text)) (fold/into []))
+    (is (every? #(str/ends-with? % "\n") (fold/fold (fold/through (map (comp second slice-text)) (fold/into []))
                                                      (spark/slices {:split-bytes 10} cluster plain))))))
 
 (deftest files-that-are-not-on-this-machine-are-read-by-hadoop
@@ -156,5 +156,5 @@
       (set-link "fs.viewfs.mounttable.elsewhere.link./d"))
     (doseq [^File file [plain gz]
             :let [there (str "viewfs://elsewhere/d/" (.getName file))]]
-      (is (= (locally file) (spark/fold (fold/into []) (spark/lines {:split-bytes 10007} cluster there))))
+      (is (= (locally file) (fold/fold (fold/into []) (spark/lines {:split-bytes 10007} cluster there))))
       (is (= [[0 text]] (slice-texts (spark/slices {:split-bytes 70001} cluster there)))))))

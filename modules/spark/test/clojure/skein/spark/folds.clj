@@ -37,8 +37,6 @@
 
 (defn below [limit] (fn [n] (< n limit)))
 
-(defn all-of [_ _] (throw (UnsupportedOperationException. "all-of")))
-
 (defn fails-at
   "Returns a fold that throws `make` of the element `n`."
   [n make]

@@ -76,7 +76,7 @@
   (check/quick-check runs
                      (prop/for-all [[xs n xform f] cases]
                        (let [f (if xform (fold/through xform f) f)]
-                         (= (fold/fold f xs) (spark/fold f (spark/parallelize {:partitions n} cluster xs)))))
+                         (= (fold/fold f xs) (fold/fold f (spark/parallelize {:partitions n} cluster xs)))))
                      :seed 7))
 
 (deftest generated-folds-equal-local-ones
@@ -90,7 +90,7 @@
   (let [cluster (bed/bed :local)
         before @folds/steps
         f (fold/through (map folds/counted) (folds/fails-at 9 folds/with-data))]
-    (is (= "row 9" (ex-message (try (spark/fold f (spark/range {:partitions 1} cluster 0 10)) (catch ExceptionInfo e e)))))
+    (is (= "row 9" (ex-message (try (fold/fold f (spark/range {:partitions 1} cluster 0 10)) (catch ExceptionInfo e e)))))
     (is (= 10 (- (long @folds/steps) (long before))))))
 
 (defn in-order-with-delays
@@ -102,7 +102,7 @@
         expected (fold/fold f (range 1000))
         far (spark/range {:partitions 40} (bed/bed :local) 0 1000)]
     (dotimes [_ runs]
-      (is (= expected (spark/fold (fold/through (map folds/delayed) f) far))))))
+      (is (= expected (fold/fold (fold/through (map folds/delayed) f) far))))))
 
 (deftest tasks-that-end-in-any-order-are-combined-in-theirs
   (in-order-with-delays 3))
@@ -113,7 +113,7 @@
   (let [cluster (bed/bed :local)]
     (doseq [k [0 5 40]
             :let [before @folds/steps]]
-      (is (= (vec (range (inc k))) (spark/fold {:timeout-ms 60000} [`folds/stops-at k] (spark/range {:partitions 100} cluster 0 100))))
+      (is (= (vec (range (inc k))) (fold/fold {:timeout-ms 60000} (spark/named `folds/stops-at k) (spark/range {:partitions 100} cluster 0 100))))
       (is (bed/idle?))
       ;; One element each. The tasks behind the k-th hang, on each of the two cores.
       (is (>= (+ k 1 2) (- (long @folds/steps) (long before)))))))
@@ -140,7 +140,7 @@
       (testing (str what " " way)
         (let [begun (promise)]
           (add-watch folds/steps ::begun (fn [& _] (deliver begun true)))
-          (is (#{:skein/fold-timeout :interrupted true} (cancel #(spark/fold % f far) begun)))
+          (is (#{:skein/fold-timeout :interrupted true} (cancel #(fold/fold % f far) begun)))
           (remove-watch folds/steps ::begun)
           (is (bed/idle?)))))
-    (is (= 45 (spark/fold fold/sum (spark/range cluster 0 10))))))
+    (is (= 45 (fold/fold fold/sum (spark/range cluster 0 10))))))

@@ -24,7 +24,7 @@
         kill (delay (.destroyForcibly ^ProcessHandle (first (bed/executors))))
         far (spark/range {:partitions 12} cluster 0 3000)]
     ;; The first partial has arrived, so that executors are there and others are being made.
-    (is (= (vec (range 3000)) (spark/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)))
+    (is (= (vec (range 3000)) (fold/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)))
     (is (realized? kill))))
 
 (deftest a-master-that-does-not-answer-is-named
@@ -59,13 +59,13 @@
   ;; No worker has as much memory as this asks for.
   (with-open [^java.io.Closeable cluster (spark/connect {:jars :there, :conf (assoc (bed/conf) "spark.executor.memory" "100g")} (bed/address))]
     (is (= :skein/cluster-lost
-           (:skein/error (error-of #(spark/fold {:lost-after-ms 1500} fold/sum (spark/range cluster 0 10))))))))
+           (:skein/error (error-of #(fold/fold {:lost-after-ms 1500} fold/sum (spark/range cluster 0 10))))))))
 
 (deftest executors-without-the-code-are-reported
   (bed/close!)
   (with-open [^java.io.Closeable cluster (spark/connect {:jars :there, :conf (bed/conf)} (bed/address))]
     (is (= :skein/far-namespace-missing
-           (:skein/error (error-of #(spark/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range cluster 0 10))))))))
+           (:skein/error (error-of #(fold/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range cluster 0 10))))))))
 
 (def ^:private java-17
   "The folder of a Java 17, if this machine has one."
@@ -76,7 +76,7 @@
   (if-not java-17
     (skip! "there is no Java 17 in /usr/lib/jvm")
     (with-open [^java.io.Closeable cluster (spark/connect {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)} (bed/address))]
-      (let [{:keys [message] :as data} (error-of #(spark/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range cluster 0 10)))]
+      (let [{:keys [message] :as data} (error-of #(fold/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range cluster 0 10)))]
         (is (= [:skein/far-java 21 17] ((juxt :skein/error :wanted :found) data)))
         (is (str/includes? message "JAVA_HOME")))))
   (testing "by Spark's message"

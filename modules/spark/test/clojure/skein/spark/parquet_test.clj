@@ -43,13 +43,13 @@
 (deftest rows-are-those-that-were-written
   (let [cluster (bed/bed :local)
         path (written 100)]
-    (is (= (mapv row (range 100)) (sort-by :id (spark/fold (fold/into []) (parquet/rows cluster path)))))
+    (is (= (mapv row (range 100)) (sort-by :id (fold/fold (fold/into []) (parquet/rows cluster path)))))
     (is (= (set (map (fn [n] [(str \n n) n]) (range 100)))
-           (spark/fold (fold/into #{}) (parquet/rows {:columns ["name" "id"], :as :vectors} cluster path))))
+           (fold/fold (fold/into #{}) (parquet/rows {:columns ["name" "id"], :as :vectors} cluster path))))
     (is (= {0 15, 1 15, 2 14, 3 14, 4 14, 5 14, 6 14}
            (fold/fold (fold/through (map :bucket) fold/frequencies) (parquet/rows {:columns ["bucket"]} cluster [path]))))
-    (is (= 2 (count (spark/fold (fold/through (take 2) (fold/into [])) (parquet/rows cluster path)))))
-    (is (= "row 7" (:message (error-of #(spark/fold (fold/through (map :id) (folds/fails-at 7 folds/with-data)) (parquet/rows cluster path))))))))
+    (is (= 2 (count (fold/fold (fold/through (take 2) (fold/into [])) (parquet/rows cluster path)))))
+    (is (= "row 7" (:message (error-of #(fold/fold (fold/through (map :id) (folds/fails-at 7 folds/with-data)) (parquet/rows cluster path))))))))
 
 (deftest unreadable-files-are-refused
   (let [cluster (bed/bed :local)
@@ -66,4 +66,4 @@
 (deftest executors-read-them-too
   (let [path (do (bed/bed :local) (written 50))
         cluster (bed/bed :pair)]
-    (is (= 1225 (spark/fold (fold/through (map :id) fold/sum) (parquet/rows {:columns ["id"]} cluster path))))))
+    (is (= 1225 (fold/fold (fold/through (map :id) fold/sum) (parquet/rows {:columns ["id"]} cluster path))))))

@@ -48,7 +48,7 @@
       (let [all? (= 4 (mod i 5))
             kill (delay (kill-later all?))
             start (System/nanoTime)
-            value (spark/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)]
+            value (fold/fold {:lost-after-ms bed/patience-ms, :on-progress (fn [_] @kill)} folds/slow far)]
         (is (= (vec (range 3000)) value))
         @@kill
         (println (format "  %2d: %s, %.1f s" i (if all? "both" "one") (/ (- (System/nanoTime) start) 1e9)))
@@ -74,7 +74,7 @@
 
 (defn- partitions [n]
   (let [form `(with-open [cluster# (spark/connect {:conf (assoc (bed/conf) "spark.testing.memory" ~smallest-driver), :jars :there} "local[2]")]
-                (let [texts# (spark/fold (fold/through (map folds/kilobyte) (fold/into [])) (spark/range {:partitions ~n} cluster# 0 ~n))]
+                (let [texts# (fold/fold (fold/through (map folds/kilobyte) (fold/into [])) (spark/range {:partitions ~n} cluster# 0 ~n))]
                   (prn [(count texts#) (transduce (map count) + texts#)])))
         printed (fresh-jvm/output ["-Xmx256m"] ["-e" "(require 'skein.spark 'skein.fold 'skein.spark.bed 'skein.spark.folds)" "-e" (pr-str form)])]
     (is (= (str [n (* 1000 (long n))]) (last (str/split-lines printed))))))

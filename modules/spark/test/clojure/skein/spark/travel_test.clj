@@ -22,9 +22,7 @@
     fold/sum [1 2]
     + [1]
     (fold/through (map list) fold/count) [1]
-    `folds/stats [1 2]
     folds/stats [1 2]
-    [`folds/less-than 3 false] [1 2]
     (spark/named `folds/less-than 3 false) [1 2]
     (fold/through (comp (map folds/bucket) (filter (folds/below 3)) (take 4)) fold/frequencies) [1 2]
     (fold/group-by folds/month (fold/then fold/count #(str "done here: " %))) [1 2])
@@ -40,25 +38,26 @@
     (fold/through (let [seen (atom 0)] (map (fn [x] (swap! seen inc) x))) fold/sum) [] :skein/cannot-travel "no name"
     (at-prompt (defn f [x] x) (skein.fold/through (map f) skein.fold/sum)) [] :skein/cannot-travel "prompt"
     (at-prompt (def xf (map inc)) (skein.fold/through xf skein.fold/sum)) [] :skein/cannot-travel "prompt"
-    (at-prompt (def by-hour skein.fold/sum) 'prompt/by-hour) [] :skein/cannot-travel "prompt"
-    ;; names of nothing
-    'no.such.place/fold [] :skein/far-namespace-missing "no.such.place"
-    `folds/no-such-fold [] :skein/far-namespace-missing "no-such-fold"
-    ;; a namespace that can't be loaded
-    'skein.spark.broken/fold [] :skein/far-namespace-broken "broken on purpose"
     ;; values that can't be sent
     (fold/through (map (partial vector (Thread/currentThread))) fold/count) [] :skein/unsendable "Thread"
-    `folds/keeps-transient [] :skein/unsendable "content changes"
-    `folds/keeps-atom [] :skein/unsendable "content changes"
+    folds/keeps-transient [] :skein/unsendable "content changes"
+    folds/keeps-atom [] :skein/unsendable "content changes"
     (fold/through (map (constantly (Object.))) fold/distinct) [1] :skein/unsendable "java.lang.Object"
     ;; functions that fail
-    `folds/no-identity [] nil "no identity"
-    (fold/through (map inc) fold/count) ["a"] "java.lang.ClassCastException" "String"
-    [`folds/all-of 1 2] [] "java.lang.UnsupportedOperationException" "all-of"))
+    folds/no-identity [] nil "no identity"
+    (fold/through (map inc) fold/count) ["a"] "java.lang.ClassCastException" "String"))
+
+(deftest a-name-is-checked-when-it-is-given
+  (are [named error says] (let [e (try named (catch clojure.lang.ExceptionInfo e e))]
+                            (and (= error (:skein/error (ex-data e))) (str/includes? (str (ex-message e)) says)))
+    (spark/named 'no.such.place/fold) :skein/far-namespace-missing "no.such.place"
+    (spark/named `folds/no-such-fold) :skein/far-namespace-missing "no-such-fold"
+    (spark/named 'skein.spark.broken/fold) :skein/far-namespace-broken "broken on purpose"
+    (spark/named 'count) :skein/bad-fold "count"
+    (spark/named (at-prompt (defn by [k] k) 'prompt/by) :hour) :skein/cannot-travel "prompt"))
 
 (deftest non-folds-are-refused
   (is (= :skein/bad-combine (:skein/error (spark/problem {:step 1}))))
-  (is (= :skein/bad-fold (:skein/error (spark/problem 'count))))
   (is (= :skein/bad-combine (:skein/error (spark/problem 7)))))
 
 (deftest a-redefined-function-is-not-sent-as-the-old-one
