@@ -6,6 +6,8 @@
   * `batch` - values in vectors, by number and by time
   * `gate` - a policy for a slow taker: block, drop, slide or disconnect
 
+  Each returns its output, so that they can be nested.
+
       (a/<!! (a/into [] (batch 2 (pmap 4 inc (a/to-chan! [1 2 3])))))
       ;=> [[2 3] [4]]"
   (:refer-clojure :exclude [pmap])
