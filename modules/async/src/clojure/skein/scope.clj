@@ -39,9 +39,9 @@
 ;;  :cancelled? boolean        no child begins any more
 ;;  :body?      boolean        the body still runs
 ;;  :closed?    boolean        neither the body nor a child runs; nothing can be forked
-;;  :reason     keyword        why the body is cancelled: :failure :deadline :outside, or nil
+;;  :reason     keyword        why the body is cancelled: :failure :timeout :outside, or nil
 ;;  :failures   [Throwable]    in the order in which they happened
-;;  :deadline-ms number        the scope's own, or nil
+;;  :timeout-ms number        the scope's own, or nil
 ;;  :outcomes   {Region promise of [outcome read]}, or nil if outcomes are not collected; :order [Region]
 ;;  :threads    [Thread]       of forks, some of them ended}
 
@@ -136,8 +136,8 @@
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  {:deadline-ms check/time-option
-   :on-error [#{:cancel :collect} ":cancel or :collect"]})
+  {:timeout-ms check/time-option
+   :on-error [#{:throw :collect} ":throw or :collect"]})
 
 (defn- nearer
   "Returns the earlier of two times on the clock of nanoTime; `outer` may be nil."
@@ -147,32 +147,32 @@
 (defn- deadline-of
   "Returns when the scope must end, on the clock of nanoTime, or nil. The deadline of the scope
   around it counts if it is earlier."
-  [deadline-ms]
+  [timeout-ms]
   (let [outer (some-> (innermost-scope) .-deadline-ns)]
-    (if deadline-ms
-      (nearer outer (+ (Scheduler/nanoTime) (* 1000000 (long deadline-ms))))
+    (if timeout-ms
+      (nearer outer (+ (Scheduler/nanoTime) (* 1000000 (long timeout-ms))))
       outer)))
 
 ;;;; The life of a scope: the functions that the expansion of `scope` calls, in this order
 
 (defn- expire [^Scope s]
-  (.cancel ^Region (:region (swap! (.-state s) update :reason #(or % :deadline)))))
+  (.cancel ^Region (:region (swap! (.-state s) update :reason #(or % :timeout)))))
 
 (defn ^:no-doc open
   "Begins a scope on this thread or block. Returns it. For the expansion of `scope`."
   [options]
-  (let [{:keys [deadline-ms on-error]} (check/options "scope" options known)
-        deadline-ms (when (some? deadline-ms) (check/milliseconds :deadline-ms deadline-ms))
+  (let [{:keys [timeout-ms on-error]} (check/options "scope" options known)
+        timeout-ms (when (some? timeout-ms) (check/milliseconds :timeout-ms timeout-ms))
         collect? (= :collect on-error)
-        s (Scope. (atom (cond-> (assoc fresh :deadline-ms deadline-ms) collect? (assoc :outcomes {} :order [])))
-                  (a/chan) collect? (deadline-of deadline-ms))
+        s (Scope. (atom (cond-> (assoc fresh :timeout-ms timeout-ms) collect? (assoc :outcomes {} :order [])))
+                  (a/chan) collect? (deadline-of timeout-ms))
         region (Region/enter s)]
     (swap! (.-state s) #(cond-> (assoc % :region region)
                           (.isCancelled region) (assoc :cancelled? true :reason :outside)))
     (cond
-      (nil? deadline-ms) nil
-      (zero? (long deadline-ms)) (expire s)
-      :else (swap! (.-state s) assoc :timer (Callback/after (long deadline-ms) (fn fired [_] (expire s)))))
+      (nil? timeout-ms) nil
+      (zero? (long timeout-ms)) (expire s)
+      :else (swap! (.-state s) assoc :timer (Callback/after (long timeout-ms) (fn fired [_] (expire s)))))
     s))
 
 (defn ^:no-doc body-failed
@@ -206,15 +206,14 @@
 
 (defn- outcome
   "Returns the exception that the scope throws, or nil."
-  [{:keys [reason failures deadline-ms]}]
+  [{:keys [reason failures timeout-ms]}]
   (let [ended (case reason
-                :deadline (ex-info (str "The scope took longer than its deadline of " deadline-ms " ms. Give it more time, or "
-                                        "its children less to do.")
-                                   {:skein/error :skein/deadline-passed :deadline-ms deadline-ms})
+                :timeout (error/timed-out (str "The scope took longer than " timeout-ms " ms. Give it more time, or its children less to do.")
+                                          {:what :scope :ms timeout-ms})
                 :outside (CancellationException. "The scope was cancelled from outside: its parent was cancelled, or this thread was interrupted.")
                 nil)
         ;; A cancellation from outside must not hide a failure: the code that cancels does not look for one.
-        [thrown & later] (if (= :deadline reason) (cons ended failures) (or (seq failures) (list ended)))]
+        [thrown & later] (if (= :timeout reason) (cons ended failures) (or (seq failures) (list ended)))]
     (doseq [^Throwable t later] (.addSuppressed ^Throwable thrown t))
     thrown))
 
@@ -227,7 +226,7 @@
   "Ends the scope after its children have ended. Returns `result` or throws; see `scope`."
   [^Scope s result]
   (let [{:keys [^Region region ^Channel timer threads] :as state} @(.-state s)
-        ^Throwable thrown (outcome (cond-> state (late? state) (assoc :reason :deadline)))]
+        ^Throwable thrown (outcome (cond-> state (late? state) (assoc :reason :timeout)))]
     (doseq [^Thread t threads] (while (.isAlive t) (Thread/yield)))
     (.leave region thrown)
     (when timer (.close timer)) ; it then calls back, as when it fires
@@ -248,11 +247,11 @@
 
   options, a map:
 
-  - :deadline-ms  after this many milliseconds, or at once if that is below 1, the scope is
-                  cancelled and throws :skein/deadline-passed, even if its body has returned.
+  - :timeout-ms   after this time, in milliseconds or a Duration, or at once if that is below 1, the scope is
+                  cancelled and throws :skein/timeout, even if its body has returned.
                   Exceptions thrown after the deadline are suppressed in it. nil: no deadline. An
                   enclosing scope's earlier deadline applies too
-  - :on-error     :cancel, the default: the first exception, of a child or of the body,
+  - :on-error     :throw, the default: the first exception, of a child or of the body,
                   cancels the other children and the body. The same object is thrown, with
                   later exceptions suppressed in it
                   :collect: the failure of a child cancels nothing; see `outcomes`. A
@@ -263,9 +262,9 @@
   the scope is cancelled too, and throws a CancellationException. A thread that is interrupted
   while it waits cancels the scope, continues to wait, and stays interrupted.
 
-      (try (scope [s {:deadline-ms 5}] (go s (a/<! (a/chan))))
-           (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
-      ;=> :skein/deadline-passed
+      (try (scope [s {:timeout-ms 5}] (go s (a/<! (a/chan))))
+           (catch java.util.concurrent.TimeoutException e (:skein/error (ex-data e))))
+      ;=> :skein/timeout
 
   Source: structured concurrency as in Trio (N. J. Smith, 2018), Kotlin's
   coroutineScope, and the JDK's StructuredTaskScope."
@@ -373,7 +372,7 @@
   `cancel!` to end a child that never ends by itself, such as a mult of an open channel. Without
   `in-scope`, blocks belong to no scope. Throws :skein/scope-closed if the scope has ended.
 
-      (scope [s {:deadline-ms 60000}]
+      (scope [s {:timeout-ms 60000}]
         (in-scope s
           (let [out (a/chan)]
             (a/pipeline 2 out (map inc) (a/to-chan! [1 2 3]))

@@ -47,7 +47,7 @@
                  0 (accepted! world# value# (~>! c# value#))
                  1 (received! world# (~<! c#))
                  2 (when-not (identical? c# d#) (chosen! world# value# c# (~alts! [[c# value#] d#])))))
-             (catch clojure.lang.ExceptionInfo _#))) ; the time was up
+             (catch java.util.concurrent.TimeoutException _#)))
          (recur (inc value#))))))
 
 (defn- differences

@@ -308,9 +308,9 @@
     (is (= #{:child :block :after} (set @log)))))
 
 (deftest a-deadline-counts-inside-a-shield
-  (doseq [run [#(s/shield (s/scope [s {:deadline-ms 5}] (Thread/sleep 60000)))
-               #(a/<?? (a/async (s/shield (s/scope [s {:deadline-ms 5}] (a/<! (a/chan))))))]]
-    (is (= :skein/deadline-passed (:skein/error (ex-data (within-deadline (caught (run)))))))))
+  (doseq [run [#(s/shield (s/scope [s {:timeout-ms 5}] (Thread/sleep 60000)))
+               #(a/<?? (a/async (s/shield (s/scope [s {:timeout-ms 5}] (a/<! (a/chan))))))]]
+    (is (= :skein/timeout (:skein/error (ex-data (within-deadline (caught (run)))))))))
 
 (deftest computing-code-can-check-for-cancellation
   (let [begun (CountDownLatch. 1)]
@@ -380,37 +380,37 @@
 
 (deftest a-deadline-stays-the-reason
   (let [cleanup (ex-info "cleanup" {})]
-    (doseq [run [#(s/scope [s {:deadline-ms 5}] (s/fork s (try (Thread/sleep 60000) (finally (throw cleanup)))))
-                 #(s/scope [s {:deadline-ms 5}] (s/go s (try (a/<! (a/chan)) (finally (throw cleanup)))))
-                 #(s/scope [s {:deadline-ms 5}] (try (Thread/sleep 60000) (finally (throw cleanup))))]
+    (doseq [run [#(s/scope [s {:timeout-ms 5}] (s/fork s (try (Thread/sleep 60000) (finally (throw cleanup)))))
+                 #(s/scope [s {:timeout-ms 5}] (s/go s (try (a/<! (a/chan)) (finally (throw cleanup)))))
+                 #(s/scope [s {:timeout-ms 5}] (try (Thread/sleep 60000) (finally (throw cleanup))))]
             :let [thrown (within-deadline (caught (run)))]]
-      (is (= [:skein/deadline-passed [cleanup]]
+      (is (= [:skein/timeout [cleanup]]
              [(:skein/error (ex-data thrown)) (vec (.getSuppressed ^Throwable thrown))])))))
 
 (deftest the-nearer-deadline-wins
-  (doseq [run [#(s/scope [s {:deadline-ms 20}] (s/scope [t {:deadline-ms 60000}] (s/go t (a/<! (a/chan)))))
-               #(s/scope [s {:deadline-ms 60000}] (s/scope [t {:deadline-ms 20}] (a/<!! (a/chan))))
-               #(s/scope [s {:deadline-ms 20}] (s/fork s (s/scope [t {:deadline-ms 60000}] (Thread/sleep 60000))))
-               #(a/<?? (a/async (s/scope [s {:deadline-ms 0}] (a/<! (a/chan)))))]]
-    (is (= :skein/deadline-passed (:skein/error (ex-data (within-deadline (caught (run)))))))))
+  (doseq [run [#(s/scope [s {:timeout-ms 20}] (s/scope [t {:timeout-ms 60000}] (s/go t (a/<! (a/chan)))))
+               #(s/scope [s {:timeout-ms 60000}] (s/scope [t {:timeout-ms 20}] (a/<!! (a/chan))))
+               #(s/scope [s {:timeout-ms 20}] (s/fork s (s/scope [t {:timeout-ms 60000}] (Thread/sleep 60000))))
+               #(a/<?? (a/async (s/scope [s {:timeout-ms 0}] (a/<! (a/chan)))))]]
+    (is (= :skein/timeout (:skein/error (ex-data (within-deadline (caught (run)))))))))
 
 (deftest a-deadline-may-pass-before-the-body-begins
-  (is (= :skein/deadline-passed
+  (is (= :skein/timeout
          (:skein/error (ex-data (caught (with-prompt-timers
-                                          (s/scope [s {:deadline-ms 60000}] (deref (promise) 5000 nil)))))))))
+                                          (s/scope [s {:timeout-ms 60000}] (deref (promise) 5000 nil)))))))))
 
 (deftest a-scope-within-its-deadline-leaves-no-timer
   (let [before (skein.rt.schedule.Timeout/outstanding)]
-    (is (= 1 (s/scope [s {:deadline-ms 60000}] @(s/fork s 1))))
+    (is (= 1 (s/scope [s {:timeout-ms 60000}] @(s/fork s 1))))
     (is (<= (skein.rt.schedule.Timeout/outstanding) before))))
 
 (deftest remaining-time-is-that-of-the-nearest-deadline
   (is (nil? (s/remaining-ms)))
   (s/scope [s]
     (is (nil? (s/remaining-ms)))
-    (s/scope [t {:deadline-ms 50000}]
+    (s/scope [t {:timeout-ms 50000}]
       (is (<= 1 (long (s/remaining-ms)) 50000))
-      (s/scope [u {:deadline-ms 100000}]
+      (s/scope [u {:timeout-ms 100000}]
         (is (<= 1 (long (s/remaining-ms)) 50000))
         (is (<= 1 (long @(s/fork u (s/remaining-ms))) 50000))))))
 
@@ -418,11 +418,11 @@
 
 (deftest bad-arguments-are-refused
   (are [error form] (= error (:skein/error (ex-data (caught form))))
-    :skein/bad-number (s/scope [s {:deadline-ms "1"}] 1)
+    :skein/bad-number (s/scope [s {:timeout-ms "1"}] 1)
     :skein/bad-option (s/scope [s {:on-error :ignore}] 1)
     :skein/bad-option (s/scope [s {:deadline 1}] 1)
     :skein/bad-option (s/scope [s 5] 1)
-    :skein/bad-option (s/scope [s [:deadline-ms 1]] 1)
+    :skein/bad-option (s/scope [s [:timeout-ms 1]] 1)
     :skein/bad-scope (s/fork nil 1)
     :skein/bad-scope (s/go :s 1)
     :skein/bad-scope (s/fork (+ 1 2))
@@ -447,9 +447,9 @@
     (is (= [] (within-deadline (trees/faults (trees/tree seed 1000) 1000))) (str "seed " seed))))
 
 (deftest a-deadline-may-be-nil-or-over
-  (is (= 1 (s/scope [s {:deadline-ms nil}] 1)))
-  (is (= 1 (s/scope [s {:deadline-ms (s/remaining-ms)}] 1)))
+  (is (= 1 (s/scope [s {:timeout-ms nil}] 1)))
+  (is (= 1 (s/scope [s {:timeout-ms (s/remaining-ms)}] 1)))
   (doseq [ms [0 -5 -0.5]]
-    (is (= :skein/deadline-passed
-           (try (s/scope [s {:deadline-ms ms}] (s/go s (a/<! (a/chan))))
-                (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))))))
+    (is (= :skein/timeout
+           (try (s/scope [s {:timeout-ms ms}] (s/go s (a/<! (a/chan))))
+                (catch java.util.concurrent.TimeoutException e (:skein/error (ex-data e))))))))

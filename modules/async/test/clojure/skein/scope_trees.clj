@@ -11,7 +11,7 @@
 
       ./skein trees [SEEDS] [NODES]       1000 trees of 1000 nodes by default
 
-  A node is {:kind :ms :wait :shields? :fails? :cancels? :deadline-ms :errand :children ...counters};
+  A node is {:kind :ms :wait :shields? :fails? :cancels? :timeout-ms :errand :children ...counters};
   it opens a scope, starts its children in it, does its errand, waits, and then may fail."
   (:require
    [skein.arguments :as arguments]
@@ -41,7 +41,7 @@
    :shields? (chance random 0.1)
    :fails? (chance random failures)
    :cancels? (chance random cancels)
-   :deadline-ms (when (chance random deadlines) (.nextInt random 20))})
+   :timeout-ms (when (chance random deadlines) (.nextInt random 20))})
 
 (defn- attach
   "Returns the nodes as one tree. `parents` has the index of each node's parent."
@@ -68,7 +68,7 @@
                       (range n))]
     (cond-> (assoc (attach (vec (repeatedly n #(node random rates))) parents) :kind :fork)
       calm? (assoc :calm? true)
-      (not calm?) (assoc :deadline-ms 60))))
+      (not calm?) (assoc :timeout-ms 60))))
 
 ;;;; Errands
 
@@ -109,7 +109,7 @@
 (defn- fault! [faults node text]
   (swap! faults conj [text (dissoc node :children)]))
 
-(defn- fault-of? [thrown] (instance? clojure.lang.ExceptionInfo thrown))
+(defn- fault-of? [thrown] (instance? clojure.lang.IExceptionInfo thrown))
 
 (defn- begin! [faults {:keys [^AtomicInteger begun] :as node}]
   (when-not (= 1 (.incrementAndGet begun)) (fault! faults node "begun twice")))
@@ -130,15 +130,15 @@
 
 (defn- right-error?
   "Returns whether the scope of `node` may throw `thrown`, and the other failures in it are suppressed exceptions of `thrown`."
-  [{:keys [own deadline-ms] :as node} ^Throwable thrown]
+  [{:keys [own timeout-ms] :as node} ^Throwable thrown]
   (let [below (child-faults node)
         held (into #{thrown} (.getSuppressed thrown))]
     (cond
       (not (fault-of? thrown)) (s/cancelled?)
       (identical? thrown @own) (every? held below)
       (some #(identical? thrown %) below) (every? held below)
-      (= :skein/deadline-passed (:skein/error (ex-data thrown))) (and (some? deadline-ms)
-                                                                   (every? held (cond->> below @own (cons @own)))))))
+      (= :skein/timeout (:skein/error (ex-data thrown))) (and (some? timeout-ms)
+                                                         (every? held (cond->> below @own (cons @own)))))))
 
 (defn- threw! [faults node thrown]
   (check-children faults node)
@@ -201,7 +201,7 @@
       :child (s/async s (try (run!! (if node-thread? context limited) x) (catch Throwable _)))
       :put (a/>!! (a/chan 1 (map (fn step [v] (run!! context x) v)) (fn handled [_])) 1)
       :timeout (ending :skein/timeout (v/with-timeout x (run!! limited y)))
-      :scope (ending :skein/deadline-passed (s/scope [t {:deadline-ms x}] (s/fork t (a/<!! (a/chan))) (run!! limited y)))
+      :scope (ending :skein/timeout (s/scope [t {:timeout-ms x}] (s/fork t (a/<!! (a/chan))) (run!! limited y)))
       :retry (ending :skein/timeout (v/retry {:attempts 2 :backoff-ms 0 :timeout-ms x} (fn [] (run!! limited y))))
       :race (v/race (fn [] (run!! elsewhere x)) (fn [] (run!! elsewhere y)))
       :any (v/any (fn [] (run!! elsewhere x)) (fn [] (run!! elsewhere y)))
@@ -234,7 +234,7 @@
          node# (assoc ~node :own (atom nil))]
      (begin! faults# node#)
      (try
-       (let [v# (s/scope [s# (select-keys node# (when (:deadline-ms node#) [:deadline-ms]))]
+       (let [v# (s/scope [s# (select-keys node# (when (:timeout-ms node#) [:timeout-ms]))]
                   (let [handles# (~start-all faults# s# node#)]
                     (some->> (:errand node#) (run!! {:faults faults# :node node# :s s# :sources (if (:calm? node#) 0 1)
                                                      :node-thread? true}))

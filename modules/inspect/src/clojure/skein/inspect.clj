@@ -129,7 +129,7 @@
   - :children      the children that have not ended, oldest first, as in :body; {:begun? false} for one that has not begun.
                    In a cancelled scope, the threads of :body and :children have a :site
   - :remaining-ms  the time until its deadline, if it has one
-  - :cancelled?    true if no child begins any more; :reason is :failure, :deadline or :outside unless cancel! did it
+  - :cancelled?    true if no child begins any more; :reason is :failure, :timeout or :outside unless cancel! did it
   - :cancelled-ms  how long ago the whole scope was cancelled
   - :failures      how many of its children and its body have failed
 

@@ -27,8 +27,8 @@
 
 (deftest options-in-the-body-of-a-scope-are-refused
   (are [form message] (= message (refusal 'form))
-    (skein.scope/scope [sc] {:deadline-ms 50} (f))
-    [:skein/bad-binding "The body of scope begins with the options {:deadline-ms 50}. They go into the vector: (scope [sc {:deadline-ms 50}] ...)."]
-    (skein.scope/scope [sc] {:deadline-ms 50}) :accepted
+    (skein.scope/scope [sc] {:timeout-ms 50} (f))
+    [:skein/bad-binding "The body of scope begins with the options {:timeout-ms 50}. They go into the vector: (scope [sc {:timeout-ms 50}] ...)."]
+    (skein.scope/scope [sc] {:timeout-ms 50}) :accepted
     (skein.scope/scope [sc] {} (f)) :accepted
     (skein.scope/scope [sc] {:other 50} (f)) :accepted))

@@ -15,7 +15,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- error-of [f]
-  (try (f) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+  (try (f) (catch Throwable e (:skein/error (ex-data e)))))
 
 (defn- with-census
   "Returns [value n left] of `f`: its value, how many blocks began as children meanwhile, and which of them have not ended."
@@ -56,12 +56,12 @@
 
 (deftest started-work-ends-with-the-scope
   (doseq [[what start] plumbing
-          [how run] {"its deadline" (fn [source] (s/scope [sc {:deadline-ms 1}] (s/in-scope sc (start source)) nil))
+          [how run] {"its deadline" (fn [source] (s/scope [sc {:timeout-ms 1}] (s/in-scope sc (start source)) nil))
                      "a failure" (fn [source] (s/scope [sc] (s/in-scope sc (start source)) (throw (ex-info "no" {:skein/error :no}))))
                      "cancel!" (fn [source] (s/scope [sc] (s/in-scope sc (start source)) (s/cancel! sc)))}]
     (testing (str what ", by " how)
       (let [[error n left] (within-deadline (with-census (fn [] (error-of (fn [] (run (a/chan)))))))]
-        (is (= ({"its deadline" :skein/deadline-passed, "a failure" :no} how) error))
+        (is (= ({"its deadline" :skein/timeout, "a failure" :no} how) error))
         (when (= "cancel!" how) ; a deadline may pass before anything has begun
           (is (or (#{"thread" "io-thread"} what) (pos? (long n)))))
         (is (= [] left))))))
@@ -140,9 +140,9 @@
 (deftest a-pooled-thread-forgets-its-child
   (dotimes [_ 20]
     (within-deadline (s/scope [sc] (s/in-scope sc (a/thread (a/<!! (a/chan)))) (s/cancel! sc))))
-  (is (= (repeat 20 :skein/deadline-passed)
+  (is (= (repeat 20 :skein/timeout)
          (within-deadline
-           (mapv a/<!! (vec (repeatedly 20 #(a/thread (error-of (fn [] (s/scope [_ {:deadline-ms 5}] (a/<!! (a/chan)))))))))))))
+           (mapv a/<!! (vec (repeatedly 20 #(a/thread (error-of (fn [] (s/scope [_ {:timeout-ms 5}] (a/<!! (a/chan)))))))))))))
 
 (deftest a-block-cancelled-before-its-start-closes-its-port
   (doseq [[what start] {"go" #(a/go 1)

@@ -33,8 +33,8 @@
            ["nested blocks" :skein/timeout #(v/with-timeout 50 (async (async (for-ever)) (for-ever)) (for-ever))]
            ["a helper" :skein/timeout #(v/with-timeout 50 (async (run! (fn [_] (for-ever)) [1])) (for-ever))]
            ["in a go block" :skein/timeout #(<?? (go (v/with-timeout 50 (async (for-ever)) (<! (chan)))))]
-           ["the deadline of a scope" :skein/deadline-passed #(s/scope [_ {:deadline-ms 50}] (async (for-ever)) (for-ever))]
-           ["of a scope, in its block" :skein/deadline-passed #(s/scope [sc {:deadline-ms 50}] (s/go sc (async (for-ever)) (<! (chan))))]
+           ["the deadline of a scope" :skein/timeout #(s/scope [_ {:timeout-ms 50}] (async (for-ever)) (for-ever))]
+           ["of a scope, in its block" :skein/timeout #(s/scope [sc {:timeout-ms 50}] (s/go sc (async (for-ever)) (<! (chan))))]
            ["cancel!" :done #(s/scope [sc] (s/fork sc (async (for-ever)) (for-ever)) (soon) (s/cancel! sc) :done)]
            ["race" :soon #(v/race soon (fn [] (async (for-ever)) (for-ever)))]
            ["race, with a child of a scope that collects" :soon
@@ -44,8 +44,8 @@
            ["retry" :skein/timeout #(v/retry {:attempts 1 :timeout-ms 50} (fn [] (async (for-ever)) (for-ever)))]
            ["a transducer, >!!" :skein/timeout #(v/with-timeout 50 (>!! (chan 1 sleeping) 1) (for-ever))]
            ["a transducer, offer!" :skein/timeout #(v/with-timeout 50 (a/offer! (chan 1 sleeping) 1) (for-ever))]
-           ["a transducer, in a block" :skein/deadline-passed
-            #(s/scope [sc {:deadline-ms 50}] (s/go sc (>!! (chan 1 sleeping) 1) (for-ever)))]
+           ["a transducer, in a block" :skein/timeout
+            #(s/scope [sc {:timeout-ms 50}] (s/go sc (>!! (chan 1 sleeping) 1) (for-ever)))]
            ["a callback on the caller" :skein/timeout
             #(v/with-timeout 50 (let [c (chan)] (a/take! c (fn [_] (for-ever))) (>!! c 1) (for-ever)))]]]
     (testing what

@@ -91,7 +91,7 @@
     (case how
       "cancel!" (s/scope [sc] (s/in-scope sc (begin)) (ready) (s/cancel! sc))
       "a failure" (s/scope [sc] (s/in-scope sc (begin)) (ready) (s/fork sc (throw boom)) (a/<!! (a/chan)))
-      "its deadline" (s/scope [sc {:deadline-ms 20}] (s/in-scope sc (begin)) (ready) (a/<!! (a/chan)))
+      "its deadline" (s/scope [sc {:timeout-ms 20}] (s/in-scope sc (begin)) (ready) (a/<!! (a/chan)))
       "cancel! before the start" (s/scope [sc] (s/cancel! sc) (s/in-scope sc (begin))))
     (catch Exception _)))
 

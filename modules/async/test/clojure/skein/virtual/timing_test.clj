@@ -183,5 +183,5 @@
     (is (= :skein/timeout (refusal (v/with-timeout ms (Thread/sleep 60000)))))
     (is (= :skein/timeout (refusal (v/retry {:timeout-ms ms} #(Thread/sleep 60000)))))
     (is (= "no" (ex-message (caught (v/retry {:attempts 2 :backoff-ms ms :max-backoff-ms ms} #(throw (ex-info "no" {})))))))
-    (is (= :skein/deadline-passed (refusal (s/scope [s {:deadline-ms ms}] (s/fork s (Thread/sleep 60000))))))
-    (is (= :skein/deadline-passed (refusal (s/scope [_ {:deadline-ms ms}] 1))))))
+    (is (= :skein/timeout (refusal (s/scope [s {:timeout-ms ms}] (s/fork s (Thread/sleep 60000))))))
+    (is (= :skein/timeout (refusal (s/scope [_ {:timeout-ms ms}] 1))))))

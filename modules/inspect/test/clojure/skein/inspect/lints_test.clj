@@ -159,7 +159,7 @@
 
 (deftest scopes-are-a-tree
   (let [c (chan)
-        t (a/thread (scope/scope [outer {:deadline-ms 600000}]
+        t (a/thread (scope/scope [outer {:timeout-ms 600000}]
                       (scope/go outer (<! c))
                       (scope/fork outer (scope/scope [inner] (scope/fork inner (<!! c)) (scope/go inner (<! c))))
                       (<!! c)))

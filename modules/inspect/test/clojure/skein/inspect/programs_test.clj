@@ -316,7 +316,7 @@
         opened (a/thread (loop [n 0]
                            (if @stop
                              n
-                             (do (try (scope/scope [sc {:deadline-ms 1}] (scope/fork sc (<!! (chan))))
+                             (do (try (scope/scope [sc {:timeout-ms 1}] (scope/fork sc (<!! (chan))))
                                       (catch Exception _))
                                  (recur (inc n))))))]
     (watched/silent opened)
@@ -373,17 +373,17 @@
     (is (= :released (await-port done)))))
 
 (deftest a-thread-in-a-scope-that-waits-for-a-stuck-block
-  (let [done (a/thread (try (scope/scope [_ {:deadline-ms 3000}] (<!! (go (<! (chan)))))
-                            (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))]
+  (let [done (a/thread (try (scope/scope [_ {:timeout-ms 3000}] (<!! (go (<! (chan)))))
+                            (catch java.util.concurrent.TimeoutException e (:skein/error (ex-data e)))))]
     (is (= [:abandoned nil] (told-of "(<! (chan))")))
-    (is (= :skein/deadline-passed (await-port done)))))
+    (is (= :skein/timeout (await-port done)))))
 
 (deftest a-block-in-a-scope-that-waits-for-a-stuck-block
-  (let [done (a/thread (try (scope/scope [s {:deadline-ms 3000}]
+  (let [done (a/thread (try (scope/scope [s {:timeout-ms 3000}]
                               (let [stuck (go (<! (chan)))] (scope/go s (<! stuck))))
-                            (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))]
+                            (catch java.util.concurrent.TimeoutException e (:skein/error (ex-data e)))))]
     (is (= [:abandoned nil] (told-of "(<! (chan))")))
-    (is (= :skein/deadline-passed (await-port done)))))
+    (is (= :skein/timeout (await-port done)))))
 
 (deftest a-callback-for-the-result-of-a-stuck-block
   (let [port (go (<! (chan)))]

@@ -92,7 +92,7 @@
     ["(when interrupted? (.interrupt (Thread/currentThread)))" "nil"]
     ["(.cancel region)\n    nil))" "nil))"]
     ["(not (told-before? failures thrown))" "true"]
-    ["(zero? (long deadline-ms)) (expire s)" "(zero? (long deadline-ms)) nil"]
+    ["(zero? (long timeout-ms)) (expire s)" "(zero? (long timeout-ms)) nil"]
     ["(when (:closed? (swap! state (fn ends [s] (settled (update s :live disj region)))))" "(when (:closed? (settled (swap! state update :live disj region)))"]]
    ["skein/async/streams.clj"
     ["(do (a/>! held true) (recur))" "(recur)"]

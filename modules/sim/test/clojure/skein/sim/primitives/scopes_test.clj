@@ -95,24 +95,24 @@
 (deftest a-deadline-ends-all
   (sim/check o
     (let [cleaned (atom 0), inner (atom nil)
-          t (thrown (scope [s {:deadline-ms 20}]
+          t (thrown (scope [s {:timeout-ms 20}]
                       (scope/go s (try (<! (chan)) (finally (swap! cleaned inc))))
-                      (scope [_ {:deadline-ms 100}]
+                      (scope [_ {:timeout-ms 100}]
                         (reset! inner (scope/remaining-ms))
                         (<!! (chan)))))]
-      (is (= :skein/deadline-passed (:skein/error (ex-data t))))
+      (is (= :skein/timeout (:skein/error (ex-data t))))
       (is (= [20 20 1] [(sim/now-ms) @inner @cleaned])))))
 
 (deftest a-value-after-the-deadline-is-not-returned
   (sim/check {:time :slow :seed 1}
-    (let [t (thrown (scope [s {:deadline-ms 100}] (scope/go s (<! (a/timeout 1000)))))]
-      (is (= :skein/deadline-passed (:skein/error (ex-data t)))))))
+    (let [t (thrown (scope [s {:timeout-ms 100}] (scope/go s (<! (a/timeout 1000)))))]
+      (is (= :skein/timeout (:skein/error (ex-data t)))))))
 
 (deftest zero-and-unused-deadlines-take-no-time
   (sim/check o
-    (is (= :skein/deadline-passed
-           (:skein/error (ex-data (thrown (scope [s {:deadline-ms 0}] (scope/go s (<! (chan)))))))))
-    (is (= 1 (scope [_ {:deadline-ms 5}] 1)))
+    (is (= :skein/timeout
+           (:skein/error (ex-data (thrown (scope [s {:timeout-ms 0}] (scope/go s (<! (chan)))))))))
+    (is (= 1 (scope [_ {:timeout-ms 5}] 1)))
     (sim/settle)
     (is (= 0 (sim/now-ms)))))
 
