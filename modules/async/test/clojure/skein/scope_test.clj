@@ -8,7 +8,7 @@
    [skein.one-thread :refer [with-prompt-timers]]
    [skein.scope :as s]
    [skein.scope-trees :as trees]
-   [skein.uncaught :refer [await-unread]])
+   [skein.uncaught :refer [await-uncaught]])
   (:import
    (java.io PipedInputStream PipedOutputStream)
    (java.net InetAddress ServerSocket Socket)
@@ -118,7 +118,7 @@
                         "async" (fn [s boom] (s/async s (throw boom)))
                         "thread" (fn [s boom] (s/in-scope s (a/thread (throw boom))))}
           :let [unread (ex-info "unread" {}), read (ex-info "read" {})
-                told (await-unread #{unread} (fn [] (s/scope [s {:on-error :collect}] (start s unread) nil)))]]
+                told (await-uncaught #{unread} (fn [] (s/scope [s {:on-error :collect}] (start s unread) nil)))]]
     (is (identical? unread (second told)) what)
     (when-not (= "thread" what) ; a plain thread's exception goes to the handler at once
       (is (= [{:error read}] (s/scope [s {:on-error :collect}] (start s read) (s/outcomes s))) what)
