@@ -5,11 +5,11 @@
   seven rounds after three to warm up, and the ratio. Then real rates of rate limiters."
   (:require
    [skein.async :as a :refer [<! <!! >! alts! go go-loop]]
-   [skein.async.streams :as st]
    [skein.async.flow :as flow]
    [skein.async.interop :as interop]
    [skein.async.limit :as limit]
-   [skein.async.reactive :as reactive])
+   [skein.async.reactive :as reactive]
+   [skein.async.streams :as st])
   (:import
    (java.util.concurrent CompletableFuture Flow$Publisher Flow$Subscriber Semaphore SubmissionPublisher)))
 

@@ -102,7 +102,7 @@
 
 (deftest exceptions-of-many-calls-show-who-called
   (doseq [[f caller] {read-window 'read-window, transduce-window 'transduce-window, run-window 'run-window
-                      race-one 'race-one, all-of-one 'all-of-one,
+                      race-one 'race-one, all-of-one 'all-of-one
                       map-in-parallel 'map-in-parallel, map-as-completed 'map-as-completed}
           :let [frames (errors/async-trace (try (within-deadline (f)) (catch Exception e e)))]]
     (testing (str caller)

@@ -138,7 +138,7 @@
       (identical? thrown @own) (every? held below)
       (some #(identical? thrown %) below) (every? held below)
       (= :skein/timeout (:skein/error (ex-data thrown))) (and (some? timeout-ms)
-                                                         (every? held (cond->> below @own (cons @own)))))))
+                                                           (every? held (cond->> below @own (cons @own)))))))
 
 (defn- threw! [faults node thrown]
   (check-children faults node)

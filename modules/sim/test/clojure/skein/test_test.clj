@@ -62,9 +62,9 @@
   (let [thrown (ex-info "dropped later" {}), gate (chan), port (promise), survivors survivors/survivors]
     (silently
       (with-redefs [survivors/survivors (fn [mark] ; the block continues when the fixture looks for blocks
-                                        (a/close! gate)
-                                        (<!! @port)
-                                        (survivors mark))]
+                                          (a/close! gate)
+                                          (<!! @port)
+                                          (survivors mark))]
         (is (= [thrown] (map :actual (reports (t/no-dropped-errors) #(deliver port (go (<! gate) (throw thrown))))))))
       (a/close! gate))))
 

@@ -142,9 +142,9 @@
       (when on-start (on-start {:total-bytes total, :bytes-read (fn bytes-read [] (.get done))}))
       (try
         (fold/fold
-         {:on-progress (fn [{:keys [done total]}] (progress {:done-parts done, :total-parts total}))}
-         ((spark 'skein.spark/named) `counting (sent recipe prepared ((spark 'skein.spark.cluster/tasks-per-process) cluster)))
-         ((spark 'skein.spark/slices) (when (:whole-files? recipe) {:split-bytes Long/MAX_VALUE}) cluster (mapv :uri prepared)))
+          {:on-progress (fn [{:keys [done total]}] (progress {:done-parts done, :total-parts total}))}
+          ((spark 'skein.spark/named) `counting (sent recipe prepared ((spark 'skein.spark.cluster/tasks-per-process) cluster)))
+          ((spark 'skein.spark/slices) (when (:whole-files? recipe) {:split-bytes Long/MAX_VALUE}) cluster (mapv :uri prepared)))
         (catch ExceptionInfo e (throw (named e prepared)))))))
 
 (defn with-cluster

@@ -60,8 +60,8 @@
       (within-deadline
         (s/scope [sc]
           (s/in-scope sc (st/pmap {:n 2 :ordered? ordered? :on-error on-error}
-                                       (fn [_] (.countDown begun) (a/<!! (a/chan)))
-                                       (a/to-chan! [1 2 3])))
+                           (fn [_] (.countDown begun) (a/<!! (a/chan)))
+                           (a/to-chan! [1 2 3])))
           (.await begun)
           (s/cancel! sc)))
       (is (= [] @told)))))
@@ -87,7 +87,7 @@
 (deftest calls-run-at-the-same-time
   (let [together (CountDownLatch. 4)]
     (is (= (range 4) (all (st/pmap 4 (fn [v] (.countDown together) (.await together) v)
-                                        (a/to-chan! (range 4))))))))
+                            (a/to-chan! (range 4))))))))
 
 (deftest unordered-results-come-as-calls-end
   (let [hold (a/chan)

@@ -70,11 +70,11 @@
 (deftest the-exception-is-kept-before-the-block-has-ended
   (let [held (atom []), meant? #(= "meant" (ex-message %))
         observer (reify Observer
-                (ended [_ _ _ thrown]
-                  (when (and thrown (meant? thrown))
-                    (swap! held conj (boolean (some #(identical? thrown %)
-                                                    (concat (Failure/kept)
-                                                            (map (fn [^Uncaught$Report u] (.thrown u)) (Uncaught/last)))))))))]
+                   (ended [_ _ _ thrown]
+                     (when (and thrown (meant? thrown))
+                       (swap! held conj (boolean (some #(identical? thrown %)
+                                                       (concat (Failure/kept)
+                                                               (map (fn [^Uncaught$Report u] (.thrown u)) (Uncaught/last)))))))))]
     (Hooks/add observer)
     (try
       (is (meant? (try (a/<?? (async (throw (ex-info "meant" {})))) (catch clojure.lang.ExceptionInfo e e))))

@@ -6,9 +6,9 @@
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
-   [skein.async.streams :as st]
    [skein.async.limit :as limit]
    [skein.async.reactive :as reactive]
+   [skein.async.streams :as st]
    [skein.deadline :refer [within-deadline]]
    [skein.scope :as s]
    [skein.virtual :as v])

@@ -4,8 +4,8 @@
   (:require
    [clojure.test :refer [deftest is testing use-fixtures]]
    [skein.async :as a :refer [<! <!! >! >!! alts! chan go go-loop timeout]]
-   [skein.async.streams :as st]
    [skein.async.limit :as limit]
+   [skein.async.streams :as st]
    [skein.deadline :refer [await-port deadline-ms]]
    [skein.fold :as fold]
    [skein.impl.protocols :as p]

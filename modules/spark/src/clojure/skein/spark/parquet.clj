@@ -100,7 +100,7 @@
   ([options cluster paths]
    (let [{:keys [columns as] :or {as :maps}}
          (check/options "rows" options {:columns [#(and (sequential? %) (seq %) (every? string? %)) "a vector of names"]
-                                     :as [#{:maps :vectors} ":maps or :vectors"]})]
+                                        :as [#{:maps :vectors} ":maps or :vectors"]})]
      (with-session cluster
        (fn of-files [session]
          (let [all (dataset session (if (string? paths) [paths] (mapv str paths)))

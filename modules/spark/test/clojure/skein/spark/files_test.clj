@@ -143,7 +143,7 @@
         gz (str (file-of (utf-8 text) ".gz" #(GZIPOutputStream. %)))]
     (is (= [[0 text] [1 text] [2 text]] (slice-texts (spark/slices {:split-bytes 777} cluster [plain gz plain]))))
     (is (every? #(str/ends-with? % "\n") (fold/fold (fold/through (map (comp second slice-text)) (fold/into []))
-                                                     (spark/slices {:split-bytes 10} cluster plain))))))
+                                           (spark/slices {:split-bytes 10} cluster plain))))))
 
 (deftest files-that-are-not-on-this-machine-are-read-by-hadoop
   (let [cluster (bed/bed :local)
