@@ -156,13 +156,12 @@
 (defn- fails
   "Reports a failure to clojure.test if a test runs and the options don't say otherwise. Else throws it."
   [options {:keys [text token report thrown] :as failure} {:keys [file line]}]
-  (let [error (:skein/error failure)
+  (let [error (:skein/error failure), in-test? (in-test? options)
         message (str text "\nagain: (skein.sim/replay " (pr-str token) " ...)   or   SKEIN_SIM=" token)]
     (cond
-      (and (in-test? options) report) (test/do-report (merge report {:type (:type report) :message
-                                                                     (str/join "\n" (remove nil? [message (:message report)]))}))
-      (in-test? options) (test/do-report {:type :fail :file file :line line :message message
-                                          :expected 'no-failure :actual (or thrown error)})
+      (and in-test? report) (test/do-report (assoc report :message (str/join "\n" (remove nil? [message (:message report)]))))
+      in-test? (test/do-report {:type :fail :file file :line line :message message
+                                :expected 'no-failure :actual (or thrown error)})
       :else
       (let [failure (ex-info message {:skein/error error :token token})]
         ;; The body's exception is not the cause: a REPL prints only the message of the innermost cause, but the story is in this one.
