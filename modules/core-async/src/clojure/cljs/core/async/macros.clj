@@ -11,7 +11,7 @@
   "See cljs.core.async/go."
   {:style/indent 0}
   [& body]
-  (compiler/compile-go &env body &form))
+  (compiler/compile-reporting-go &env body &form))
 
 (defmacro go-loop
   "See cljs.core.async/go-loop."

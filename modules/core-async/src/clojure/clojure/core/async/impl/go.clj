@@ -26,7 +26,7 @@
 (defn go-impl
   "Returns the form of a go block, given the &env of its macro and its body."
   [env body]
-  (compiler/compile-go env body nil))
+  (compiler/compile-reporting-go env body nil))
 
 ;; A machine's thread and the thread that runs the machine take turns. At the end of a turn the
 ;; machine's thread puts the outcome on `turns`, and the other takes it. A machine that waits takes
