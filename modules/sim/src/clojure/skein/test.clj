@@ -161,8 +161,8 @@
 
   skein.inspect is on during the test. After the test the fixture waits at most 200 ms for its blocks, and then 20 ms
   for all else. So let a test wait for its threads and futures: what throws later is reported as a failure of the test that
-  is running then, or not at all. The fixture does not report an exception whose port or future the program still holds, nor
-  one of a future or an agent of Clojure."
+  is running then, or not at all. The fixture does not report an exception of a future or an agent of
+  Clojure."
   {:arglists '([])}
   [& [test]]
   (check-called "no-dropped-errors" test)
@@ -173,7 +173,7 @@
           look (fn []
                  (left-by (noting begun run) 200 (constantly false))
                  (eventually 20 #(seq (since (concat (Failure/kept) (uncaught))))) ; a thread or callback may still run
-                 (eventually 2000 #(empty? (since (Failure/kept)))))] ; they are reported when their ports and futures are garbage-collected
+                 (eventually 2000 #(empty? (since (Failure/kept)))))] ; they are reported within a second
       ((keeping-uncaught look))
       (doseq [thrown (since (uncaught))]
         (fail! @begun "an exception was neither caught nor taken; perhaps work that an earlier test has started threw it" thrown)))))

@@ -26,7 +26,8 @@ public final class Simulation extends Engine {
     private record Claim(IFn predicate, String message, boolean always) {}
 
     /** An exception that some code may still ask for. */
-    private record Kept(Throwable thrown, BooleanSupplier observed) {}
+    // early: nothing else had failed before
+    private record Kept(Throwable thrown, BooleanSupplier observed, boolean early) {}
 
     private final List<Claim> claims = new ArrayList<>(0);
     private final Map<String, Boolean> sightings = new LinkedHashMap<>(0);
@@ -123,6 +124,7 @@ public final class Simulation extends Engine {
     /** Returns the first exception that was neither caught nor taken, or null. Later failures may be its consequences. */
     private Throwable firstUncaught() {
         for (Throwable t : uncaught) if (rethrown.stream().noneMatch(r -> r == t)) return t;
+        for (Kept k : kept) if (k.early && !k.observed.getAsBoolean()) return k.thrown;
         return null;
     }
 
@@ -410,6 +412,6 @@ public final class Simulation extends Engine {
 
     @Override
     public void kept(Throwable thrown, BooleanSupplier observed) {
-        kept.add(new Kept(thrown, observed));
+        kept.add(new Kept(thrown, observed, verdict == null && !ending));
     }
 }
