@@ -105,7 +105,7 @@
       because (assoc :because because))))
 
 (defn exceptions
-  "Returns the last exceptions that ended a go block, or that nobody took from an async block.
+  "Returns the last exceptions that ended a block, a thread or a future, and that no code has taken.
   There are at most 16, newest last: {:error :at :site :trace}; for :trace see `async-trace`.
   :form is the form that failed, if `skein.trace/trace-forms` knows it. :because is present if the block got
   nil from another block that had failed."
