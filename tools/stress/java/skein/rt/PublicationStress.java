@@ -128,7 +128,7 @@ public final class PublicationStress {
 
         @Actor
         public void fail() {
-            port.closeFor(skein.rt.Failure.of(port, THROWN));
+            port.closeFor(skein.rt.Failure.told(THROWN));
         }
 
         @Actor
