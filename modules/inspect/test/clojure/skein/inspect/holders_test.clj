@@ -20,7 +20,7 @@
    (java.util.logging Handler Logger)
    (javax.management MBeanServerDelegate NotificationListener)
    (skein.inspect.rt Entry Entry$Fate)
-   (skein.rt Result)))
+   (skein.rt Operation Result)))
 
 (set! *warn-on-reflection* true)
 
@@ -172,7 +172,7 @@
 
 (deftest ^:silent what-holds-a-channel-keeps-its-block-from-being-proven
   (let [held (into {} (map (fn [[name [hold]]] [name (waiting hold)])) holders)]
-    (watched/eventually (fn [] (every? (fn [[port]] (pos? (.op ^Entry (Result/block port)))) (vals held))))
+    (watched/eventually (fn [] (every? (fn [[port]] (= Operation/TAKE (.op ^Entry (Result/block port)))) (vals held))))
     (testing "by the collector"
       (watched/silent held)
       (is (= [] (for [[name [port]] held :when (= Entry$Fate/COLLECTED (fate port))] name))))

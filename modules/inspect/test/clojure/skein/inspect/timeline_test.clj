@@ -106,7 +106,7 @@
   (let [c (chan), ports [(go (<! c)) (go (<! c))]]
     (is (watched/eventually #(= 2 (count (inspect/blocks {:state :parked})))))
     (let [[^Frame outer ^Frame inner] (map #(.get ^Entry %) (.live (Registry/get))), recorder (Recorder.)]
-      (doto recorder (.resumed outer) (.resumed inner) (.finished inner :done))
+      (doto recorder (.resumed outer) (.resumed inner) (.ended inner :done nil))
       @(future (doto recorder (.resumed outer) (.suspended outer)))
       (doto recorder (.suspended inner) (.suspended outer))
       (let [here (.threadId (Thread/currentThread)), slices (:slices (timeline/timeline recorder 600000 nil))]
