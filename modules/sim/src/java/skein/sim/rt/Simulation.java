@@ -25,8 +25,7 @@ public final class Simulation extends Engine {
     /** A claim of the test that something holds always, or sometimes. */
     private record Claim(IFn predicate, String message, boolean always) {}
 
-    /** An exception that some code may still ask for. */
-    // early: nothing else had failed before
+    /** An exception that some code may still ask for; early: nothing else had failed before. */
     private record Kept(Throwable thrown, BooleanSupplier observed, boolean early) {}
 
     private final List<Claim> claims = new ArrayList<>(0);
