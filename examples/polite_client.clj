@@ -61,4 +61,4 @@
 ;; [900 961 1024 1089 1156 1225 1296 1369 1444 :late]
 ;; [1600 1681 1764 1849 1936 2025 2116 2209 2304 :late]
 ;; [2500 2601 2704 2809 2916 3025 3136 3249 3364 :late]
-;; no faster than allowed: true {:name server, :limit 6, :waiting 0, :in-use 0}
+;; no faster than allowed: true {:name server, :n 6, :waiting 0, :in-use 0}

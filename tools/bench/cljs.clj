@@ -79,13 +79,13 @@
 (def ^:private block "(let [c (chan)] (go (>! c (inc (<! c)))))")
 
 (defn- public-names
-  "Returns the names of core.async's public functions and protocols."
+  "Returns the names of core.async's public functions that skein.async has too."
   []
   (let [state (analyzer/empty-state)]
     (analyzer/with-state state
-      (run! analyzer/analyze-file ["cljs/core.cljs" "cljs/core/async.cljs"])
+      (run! analyzer/analyze-file ["cljs/core.cljs" "cljs/core/async.cljs" "skein/async.cljs"])
       (sort (for [[sym {:keys [macro type]}] (analyzer/ns-publics state 'cljs.core.async)
-                  :when (not (or macro type (str/starts-with? (name sym) "->")))]
+                  :when (and (not macro) (not type) (contains? (analyzer/ns-publics state 'skein.async) sym))]
               sym)))))
 
 (defn- sizes

@@ -43,7 +43,7 @@
     (row "a future that another block completes"
          (per-item n (in-block n (let [f (CompletableFuture.)] (go (.complete f 1)) (<! f))))
          "a block's result" (per-item n (in-block n (<! (go 1)))))
-    (row "stage of a port that has a value" (per-item n (in-block n (.join (interop/stage kept))))
+    (row "->future of a port that has a value" (per-item n (in-block n (.join (interop/->future kept))))
          "take from a promise-chan" (per-item n (in-block n (<! kept))))))
 
 ;;;; Streams
@@ -83,7 +83,7 @@
                         (.subscribe (reactive/publisher (numbers)) (reactive/subscriber {:window 128} to))
                         (drain to)))
          "pipe" piped)
-    (row "values, reduced on a thread" (per-item n #(reduce (fn [_ v] v) nil (interop/values (numbers))))
+    (row "->values, reduced on a thread" (per-item n #(reduce (fn [_ v] v) nil (interop/->values (numbers))))
          "<!! in a loop" (per-item n #(let [c (numbers)] (loop [] (when (some? (<!! c)) (recur))))))
     (row "batch of 100" (per-item n #(drain (st/batch 100 (numbers))))
          "a channel with partition-all" (per-item n #(drain (a/pipe (numbers) (a/chan 1 (partition-all 100))))))))

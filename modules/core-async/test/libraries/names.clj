@@ -28,7 +28,7 @@
   []
   (let [<! inc] (<!! (go (<! 1)))))
 
-(prn {:publics (sort (keys (ns-publics 'clojure.core.async)))
+(prn {:publics (sort (map (fn [[n v]] [n (pr-str (:arglists (meta v)))]) (ns-publics 'clojure.core.async)))
       :macros (sort (keep (fn [[n v]] (when (:macro (meta v)) n)) (ns-publics 'clojure.core.async)))
       :parks (<!! (go-loop [sum 0, c (async/to-chan! (range 10))]
                     (if-some [v (<! c)] (recur (+ sum (long v)) c) sum)))

@@ -19,28 +19,25 @@
 
       (<!! (go (+ 1 (<! (go 2)))))
       ;=> 3"
-  (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
+  (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require
    [clojure.core.protocols :as core-protocols]
+   [skein.async.spi :as spi]
    [skein.impl.alt :as alt]
    [skein.impl.async.describe :as describe]
-   [skein.impl.async.filters :as filters]
+   [skein.impl.async.hubs :as hubs]
    [skein.impl.async.mix :as mixes]
    [skein.impl.async.mult :as mults]
    [skein.impl.async.ops :as ops]
    [skein.impl.async.pipeline :as pipelines]
-   [skein.impl.async.ports :as ports]
    [skein.impl.async.pub :as pubs]
-   [skein.impl.block :as block]
+   [skein.impl.block :as block :refer [defblockingop]]
    [skein.impl.check :as check]
-   [skein.impl.foreign :as foreign]
-   [skein.impl.once :refer [defprotocol-once]]
    [skein.impl.port :as port]
-   [skein.impl.protocols :as impl]
    [skein.impl.threads :as threads])
   (:import
    (clojure.lang IDeref)
-   (skein.rt Buffer Channel ChannelFactory Labels Region$Owner Runner)
+   (skein.rt Buffer Channel ChannelFactory Labels Region$Owner)
    (skein.rt.block Failures Frame)
    (skein.rt.schedule Timeout)))
 
@@ -64,11 +61,6 @@
   "Returns a buffer for `n` values. When it is full, it drops the oldest. Like core.async's."
   [n]
   (.sliding ChannelFactory/INSTANCE (check/number "n of sliding-buffer" n "a number" number?)))
-
-(defn unblocking-buffer?
-  "Returns whether puts never wait on a channel with this buffer. Like core.async's."
-  [buff]
-  (satisfies? impl/UnblockingBuffer buff))
 
 (defn chan
   "Returns a channel.
@@ -147,12 +139,6 @@
 
 ;;;; Operations that never wait
 
-(defn fn-handler
-  "Returns a handler for the port protocols. It is always active, and its commit returns `f`.
-  Like core.async's."
-  ([f] (fn-handler f true))
-  ([f blockable] (foreign/fn-handler f blockable)))
-
 (defn take!
   "Takes a value and calls `fn1` with it, or with nil if the port is closed. Returns nil.
 
@@ -180,27 +166,6 @@
   (port/poll! port))
 
 ;;;; Operations that block the thread
-
-(defn- checked
-  "Returns the function `f` of the var `v`, made to throw when it is called in a block."
-  [f v]
-  (fn checked [& args]
-    (when (Runner/inBlock)
-      (throw (IllegalStateException.
-               (str (:name (meta v)) " was called in a block, which clojure.core.async.go-checking forbids."
-                    " Park instead, or unset the property: Skein's blocks may block."))))
-    (apply f args)))
-
-(defmacro defblockingop
-  "Defines a function that blocks its thread. Like core.async's: if the system property
-  clojure.core.async.go-checking is true at the definition, the function throws in a block.
-  Differs: it throws everywhere in a block, not only up to the first park."
-  {:style/indent :defn}
-  [op doc arglist & body]
-  `(do (defn ~op ~doc ~arglist ~@body)
-       (when (Boolean/getBoolean "clojure.core.async.go-checking")
-         (alter-var-root (var ~op) @#'checked (var ~op)))
-       (var ~op)))
 
 (defblockingop <!!
   "Takes a value, and blocks this thread until there is one. Returns nil if the port is closed.
@@ -261,22 +226,10 @@
   [ports & opts]
   (apply block/alts! ports opts))
 
-(defn do-alts
-  "Does one of several operations without waiting. Returns a derefable `[value port]` if one is ready. Otherwise
-  returns nil, and calls `fret` with `[value port]` later. Like core.async's; for `opts` see `alts!`."
-  [fret ports opts]
-  (port/do-alts fret ports opts))
-
-(defn do-alt
-  "Returns the form that an `alt!` expands to; `alts` is the symbol of the function that
-  chooses. Like core.async's."
-  [alts clauses]
-  (alt/alt-form alts clauses))
-
 (defmacro ^{:style/indent 0} alt!!
   "Like `alt!`, but blocks this thread until an operation is done. Like core.async's."
   [& clauses]
-  (do-alt `alts!! clauses))
+  (alt/alt-form `alts!! clauses))
 
 (defmacro ^{:style/indent 0} alt!
   "Does one of several operations, as `alts!`, and evaluates the result form of its clause.
@@ -289,7 +242,7 @@
       (<!! (go (alt! (go 1) ([v] (inc v)) (timeout 60000) :late)))
       ;=> 2"
   [& clauses]
-  (do-alt `alts! clauses))
+  (alt/alt-form `alts! clauses))
 
 ;;;; Blocks and threads
 
@@ -527,24 +480,7 @@
   [coll ch]
   (ops/into coll ch))
 
-;;;; Hubs of many channels
-
-(defn- hub
-  "Returns `x`, or throws :skein/not-a-hub unless it satisfies the protocol."
-  [what x protocol wanted]
-  (check/that :skein/not-a-hub what x (satisfies? protocol x) wanted))
-
-(defprotocol-once Mux
-  "A hub around one channel. Like core.async's."
-  (muxch* [_] "Returns the channel: the source of a mult or pub, the output of a mix."))
-
 ;;;; mult: the values of one channel for many
-
-(defprotocol-once Mult
-  "The operations of a mult. Like core.async's."
-  (tap* [m ch close?] "Adds a tap, or changes its `close?`.")
-  (untap* [m ch] "Removes a tap.")
-  (untap-all* [m] "Removes all taps."))
 
 (defn mult
   "Returns a mult of the channel `ch`. Each value of `ch` goes to all taps. The mult takes the
@@ -565,9 +501,9 @@
   [ch]
   (let [hub (mults/hub ch)]
     (reify
-      Mux
+      hubs/Mux
       (muxch* [_] ch)
-      Mult
+      hubs/Mult
       (tap* [_ ch close?] (mults/tap hub ch close?))
       (untap* [_ ch] (mults/untap hub ch))
       (untap-all* [_] (mults/untap-all hub)))))
@@ -576,27 +512,19 @@
   "Adds the channel `ch` to the taps of `mult`. `ch` closes when the source closes, unless
   `close?` is false. Returns `ch`. Like core.async's."
   ([mult ch] (tap mult ch true))
-  ([mult ch close?] (tap* (hub "mult of tap" mult Mult "a mult, as (mult ch) makes it") ch close?) ch))
+  ([mult ch close?] (hubs/tap* (hubs/mult "mult of tap" mult) ch close?) ch))
 
 (defn untap
   "Removes the tap `ch` of `mult`. The channel stays open. Like core.async's."
   [mult ch]
-  (untap* (hub "mult of untap" mult Mult "a mult, as (mult ch) makes it") ch))
+  (hubs/untap* (hubs/mult "mult of untap" mult) ch))
 
 (defn untap-all
   "Removes all taps of `mult`. The channels stay open. Like core.async's."
   [mult]
-  (untap-all* (hub "mult of untap-all" mult Mult "a mult, as (mult ch) makes it")))
+  (hubs/untap-all* (hubs/mult "mult of untap-all" mult)))
 
 ;;;; mix: the values of many channels on one
-
-(defprotocol-once Mix
-  "The operations of a mix. Like core.async's."
-  (admix* [m ch] "Adds an input, with no attributes.")
-  (unmix* [m ch] "Removes an input.")
-  (unmix-all* [m] "Removes all inputs.")
-  (toggle* [m state-map] "Changes the attributes of inputs, {channel {attribute boolean}}.")
-  (solo-mode* [m mode] "Sets what solo does to the other inputs, :mute or :pause."))
 
 (defn mix
   "Returns a mix, which puts the values of its inputs on the channel `out`. `admix` and `toggle`
@@ -610,9 +538,9 @@
   [out]
   (let [hub (mixes/hub out)]
     (reify
-      Mux
+      hubs/Mux
       (muxch* [_] out)
-      Mix
+      hubs/Mix
       (admix* [_ ch] (mixes/admix hub ch))
       (unmix* [_ ch] (mixes/unmix hub ch))
       (unmix-all* [_] (mixes/unmix-all hub))
@@ -622,38 +550,32 @@
 (defn admix
   "Adds the channel `ch` to the inputs of `mix`. Like core.async's."
   [mix ch]
-  (admix* (hub "mix of admix" mix Mix "a mix, as (mix out) makes it") ch))
+  (hubs/admix* (hubs/mix "mix of admix" mix) ch))
 
 (defn unmix
   "Removes the channel `ch` from the inputs of `mix`. Like core.async's."
   [mix ch]
-  (unmix* (hub "mix of unmix" mix Mix "a mix, as (mix out) makes it") ch))
+  (hubs/unmix* (hubs/mix "mix of unmix" mix) ch))
 
 (defn unmix-all
   "Removes all inputs of `mix`. Like core.async's."
   [mix]
-  (unmix-all* (hub "mix of unmix-all" mix Mix "a mix, as (mix out) makes it")))
+  (hubs/unmix-all* (hubs/mix "mix of unmix-all" mix)))
 
 (defn toggle
   "Changes attributes of several inputs of `mix` at once. `state-map` is
   {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given stay
   the same; channels that are not inputs become inputs. Like core.async's."
   [mix state-map]
-  (toggle* (hub "mix of toggle" mix Mix "a mix, as (mix out) makes it") state-map))
+  (hubs/toggle* (hubs/mix "mix of toggle" mix) state-map))
 
 (defn solo-mode
   "Sets what happens to inputs without :solo while another input has it. `mode` is :mute, the
   default, or :pause. Like core.async's."
   [mix mode]
-  (solo-mode* (hub "mix of solo-mode" mix Mix "a mix, as (mix out) makes it") mode))
+  (hubs/solo-mode* (hubs/mix "mix of solo-mode" mix) mode))
 
 ;;;; pub: the values of one channel by topic
-
-(defprotocol-once Pub
-  "The operations of a pub. Like core.async's."
-  (sub* [p v ch close?] "Adds a subscription to topic `v`.")
-  (unsub* [p v ch] "Removes a subscription to topic `v`.")
-  (unsub-all* [p] [p v] "Removes all subscriptions, or those to topic `v`."))
 
 (defn pub
   "Returns a pub of the channel `ch`. Each value goes to the channels that subscribe to its
@@ -673,9 +595,9 @@
   ([ch topic-fn buf-fn]
    (let [hub (pubs/hub ch topic-fn buf-fn)]
      (reify
-       Mux
+       hubs/Mux
        (muxch* [_] ch)
-       Pub
+       hubs/Pub
        (sub* [_ topic ch close?] (pubs/sub hub topic ch close?))
        (unsub* [_ topic ch] (pubs/unsub hub topic ch))
        (unsub-all* [_] (pubs/unsub-all hub))
@@ -685,18 +607,18 @@
   "Subscribes the channel `ch` to a topic of the pub `p`. `ch` closes when the source closes,
   unless `close?` is false. Like core.async's."
   ([p topic ch] (sub p topic ch true))
-  ([p topic ch close?] (sub* (hub "p of sub" p Pub "a pub, as (pub ch topic-fn) makes it") topic ch close?)))
+  ([p topic ch close?] (hubs/sub* (hubs/pub "p of sub" p) topic ch close?)))
 
 (defn unsub
   "Ends the subscription of `ch` to `topic`. The channel stays open. Like core.async's."
   [p topic ch]
-  (unsub* (hub "p of unsub" p Pub "a pub, as (pub ch topic-fn) makes it") topic ch))
+  (hubs/unsub* (hubs/pub "p of unsub" p) topic ch))
 
 (defn unsub-all
   "Ends all subscriptions, or those to `topic`. The channels stay open, even when the source
   closes. Like core.async's."
-  ([p] (unsub-all* (hub "p of unsub-all" p Pub "a pub, as (pub ch topic-fn) makes it")))
-  ([p topic] (unsub-all* (hub "p of unsub-all" p Pub "a pub, as (pub ch topic-fn) makes it") topic)))
+  ([p] (hubs/unsub-all* (hubs/pub "p of unsub-all" p)))
+  ([p topic] (hubs/unsub-all* (hubs/pub "p of unsub-all" p) topic)))
 
 ;;;; Names
 
@@ -710,101 +632,10 @@
       (re-find #\"orders\" (pr-str (label! (chan) \"orders\")))
       ;=> \"orders\""
   [x name]
-  (let [hub? (satisfies? Mux x)]
+  (let [hub? (satisfies? hubs/Mux x)]
     (check/that :skein/not-a-port "x of label!" x
-                (or hub? (satisfies? impl/Channel x) (instance? Region$Owner x) (instance? IDeref x))
+                (or hub? (satisfies? spi/Channel x) (instance? Region$Owner x) (instance? IDeref x))
                 "a channel, a mult, mix or pub, a limiter, a scope or an atom")
     (check/that :skein/bad-option "name of label!" name (or (nil? name) (string? name)) "a string or nil")
-    (Labels/set (if hub? (muxch* x) x) name)
+    (Labels/set (if hub? (hubs/muxch* x) x) name)
     x))
-
-;;;; What core.async has deprecated; channels with transducers have replaced most of it
-
-(defn onto-chan
-  "Like `onto-chan!`."
-  {:deprecated "1.2"}
-  ([ch coll] (ops/onto-chan! ch coll true))
-  ([ch coll close?] (ops/onto-chan! ch coll close?)))
-
-(defn to-chan
-  "Like `to-chan!`."
-  {:deprecated "1.2"}
-  [coll]
-  (ops/to-chan onto-chan! coll))
-
-(defn map<
-  "Returns a port whose takes return (f value) for the values of `ch`. Like core.async's."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  [f ch]
-  (ports/map< f ch))
-
-(defn map>
-  "Returns a port whose puts put (f value) on `ch`. Like core.async's."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  [f ch]
-  (ports/map> f ch))
-
-(defn filter>
-  "Returns a port that passes to `ch` only values for which (p value) is true. Like core.async's."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  [p ch]
-  (ports/filter> p ch))
-
-(defn remove>
-  "Returns a port that passes to `ch` only values for which (p value) is false. Like core.async's."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  [p ch]
-  (filter> (complement p) ch))
-
-(defn filter<
-  "Returns a channel of the values of `ch` for which (p value) is true. Like core.async's.
-  Differs: stops taking when a put finds the returned channel closed, and closes it if `p` throws."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  ([p ch] (filter< p ch nil))
-  ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
-
-(defn remove<
-  "Returns a channel of the values of `ch` for which (p value) is false. Like core.async's;
-  differs as `filter<` does."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  ([p ch] (remove< p ch nil))
-  ([p ch buf-or-n] (filter< (complement p) ch buf-or-n)))
-
-(defn mapcat<
-  "Returns a channel of the values in the collections that `f` returns for the values of `in`.
-  Like core.async's; differs as `filter<` does."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  ([f in] (mapcat< f in nil))
-  ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
-
-(defn mapcat>
-  "Returns a channel. For each value put on it, the values of the collection (f value) go to
-  `out`, which closes with it. Like core.async's. Differs: closes `out` if `f` throws."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  ([f out] (mapcat> f out nil))
-  ([f out buf-or-n]
-   (let [in (chan buf-or-n)]
-     (filters/mapcat-into f in out)
-     in)))
-
-(defn unique
-  "Returns a channel of the values of `ch`, except those that equal the value before them. Like
-  core.async's; differs as `filter<` does."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  ([ch] (unique ch nil))
-  ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))
-
-(defn partition
-  "Returns a channel of vectors of `n` values of `ch`; the last may have fewer. Like
-  core.async's; differs as `filter<` does."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  ([n ch] (partition n ch nil))
-  ([n ch buf-or-n]
-   (filters/through (partition-all (check/number "n of partition" n "a number" number?)) ch (chan buf-or-n))))
-
-(defn partition-by
-  "Returns a channel of vectors of successive values of `ch` with the same (f value). Like
-  core.async's; differs as `filter<` does."
-  {:deprecated "0.1.319.0-6b1aca-alpha"}
-  ([f ch] (partition-by f ch nil))
-  ([f ch buf-or-n] (filters/through (clojure.core/partition-by f) ch (chan buf-or-n))))

@@ -5,8 +5,9 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
+   [skein.async.spi :as spi]
+   [skein.async.spi :as impl]
    [skein.deadline :refer [await-port within-deadline]]
-   [skein.impl.protocols :as impl]
    [skein.uncaught :refer [await-uncaught]]
    [skein.upstream :refer [both= outcome]])
   (:import
@@ -59,9 +60,9 @@
       "as in core.async, sliding by one fails, and the put is done"))
 
 (deftest which-buffers-never-fill
-  (both= [false true true] (mapv a/unblocking-buffer? [(a/buffer 1) (a/dropping-buffer 1) (a/sliding-buffer 1)]))
-  (both= [false false] (mapv a/unblocking-buffer? [nil 7]))
-  (both= true (a/unblocking-buffer? (reify impl/UnblockingBuffer))))
+  (both= [false true true] (mapv spi/unblocking-buffer? [(a/buffer 1) (a/dropping-buffer 1) (a/sliding-buffer 1)]))
+  (both= [false false] (mapv spi/unblocking-buffer? [nil 7]))
+  (both= true (spi/unblocking-buffer? (reify impl/UnblockingBuffer))))
 
 ;;;; Puts and takes
 

@@ -9,7 +9,8 @@
    [clojure.test.check :as check]
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
-   [skein.async :as ours]))
+   [skein.async :as ours]
+   [skein.async.spi :as spi]))
 
 (set! *warn-on-reflection* true)
 
@@ -23,7 +24,7 @@
 (def ^:private lib-ours
   {:chan ours/chan :dropping ours/dropping-buffer :sliding ours/sliding-buffer
    :promise ours/promise-chan :put! ours/put! :take! ours/take! :offer! ours/offer!
-   :poll! ours/poll! :close! ours/close! :do-alts ours/do-alts})
+   :poll! ours/poll! :close! ours/close! :do-alts spi/do-alts})
 
 (def ^:private xforms
   {:inc (map inc)

@@ -11,11 +11,11 @@
   '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.streams :as st] [skein.async.flow :as flow]
     [skein.async.flow.spi :as spi] [skein.async.interop :as interop] [skein.async.limit :as limit]
     [skein.async.reactive :as reactive]
-    [skein.errors :as errors] [skein.impl.protocols :as impl] [skein.scope :as scope] [skein.virtual :as virtual]])
+    [skein.errors :as errors] [skein.async.spi :as impl] [skein.scope :as scope] [skein.virtual :as virtual]])
 
 (def ^:private reloads
   '[(run! (fn [n] (require n :reload))
-          '[skein.impl.protocols skein.impl.foreign skein.impl.threads skein.async skein.scope skein.virtual skein.async.streams
+          '[skein.async.spi skein.impl.foreign skein.impl.threads skein.async skein.scope skein.virtual skein.async.streams
             skein.async.flow.spi skein.async.flow skein.async.interop skein.async.limit skein.async.reactive
             skein.errors])
     (require 'skein.async 'skein.scope 'skein.virtual 'skein.async.streams 'skein.async.flow 'skein.async.interop 'skein.async.limit
@@ -118,8 +118,8 @@
      (let [f (java.util.concurrent.CompletableFuture.)] [f (a/go (a/<! f))])
      (fn [[f got]] (.complete f 1) [(a/<!! got) (a/<!! f)])
      [1 1]]
-    [:stage (let [c (a/chan)] [c (interop/stage c)]) (fn [[c f]] (a/>!! c 1) (.join f)) 1]
-    [:values (let [c (a/chan 3)] [c (interop/values c)]) (fn [[c xs]] (run! #(a/>!! c %) [1 2]) (a/close! c) (vec xs)) [1 2]]
+    [:stage (let [c (a/chan)] [c (interop/->future c)]) (fn [[c f]] (a/>!! c 1) (.join f)) 1]
+    [:values (let [c (a/chan 3)] [c (interop/->values c)]) (fn [[c xs]] (run! #(a/>!! c %) [1 2]) (a/close! c) (vec xs)) [1 2]]
     [:pmap (let [in (a/chan)] [in (st/pmap 2 inc in)]) (fn [[in out]] (a/>!! in 1) (a/<!! out)) 2]
     [:publisher
      (let [c (a/chan)] [c (reactive/publisher c)])

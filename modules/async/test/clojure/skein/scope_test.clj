@@ -3,8 +3,8 @@
   (:require
    [clojure.test :refer [are deftest is testing]]
    [skein.async :as a]
+   [skein.async.spi :as impl]
    [skein.deadline :refer [await-port within-deadline]]
-   [skein.impl.protocols :as impl]
    [skein.one-thread :refer [with-prompt-timers]]
    [skein.scope :as s]
    [skein.scope-trees :as trees]

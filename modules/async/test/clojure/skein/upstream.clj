@@ -12,6 +12,8 @@
 
 (def ^:private twins
   {"a" "clojure.core.async"
+   "hubs" "clojure.core.async"
+   "spi" "clojure.core.async"
    "impl" "clojure.core.async.impl.protocols"})
 
 (defn- twin

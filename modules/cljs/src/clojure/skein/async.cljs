@@ -5,7 +5,7 @@
   * channels: `chan` `buffer` `dropping-buffer` `sliding-buffer` `promise-chan` `timeout`
   * blocks: `go` `go-loop` `async`; in a block: `<!` `>!` `alts!` `alt!` `<?` `<!within`
   * without waiting: `put!` `take!` `offer!` `poll!` `close!` `closed?`; errors: `close-with!` `cause`
-  * with JavaScript: `promise` `signal`; promises, abort signals and async iterables are ports
+  * promises, abort signals and async iterables are ports; the other direction is in skein.async.interop
   * between channels: `pipe` `pipeline` `split` `merge` `map` `take`; to and from values:
     `to-chan!` `onto-chan!` `into` `reduce` `transduce`
   * one to many and many to one: `mult` `tap`, `pub` `sub`, `mix` `admix` `toggle`
@@ -13,17 +13,15 @@
   \"Like core.async's\" in a docstring means that the behaviour is that of cljs.core.async 1.9.865, except for
   the differences that follow. doc/clojurescript.md has a table of them. The macros `go`, `go-loop`, `async` and
   `alt!` are documented in the namespace of the same name for the JVM."
-  (:refer-clojure :exclude [into map merge partition partition-by reduce take transduce])
+  (:refer-clojure :exclude [into map merge reduce take transduce])
   (:require-macros
    [skein.async])
   (:require
    [skein.impl.argument :as argument]
-   [skein.impl.async.filters :as filters]
    [skein.impl.async.hubs :as hubs]
    [skein.impl.async.ops :as ops]
    [skein.impl.async.pipeline :as pipelines]
    [skein.impl.operations :as impl]
-   [skein.rt.buffers :as buffers]
    [skein.rt.interop :as interop]
    [skein.rt.timers :as timers]))
 
@@ -43,11 +41,6 @@
   "Returns a buffer for `n` values. When it is full, it drops the oldest. Like core.async's."
   [n]
   (impl/sliding-buffer n))
-
-(defn unblocking-buffer?
-  "Returns whether puts never wait on a channel with this buffer. Like core.async's."
-  [buff]
-  (buffers/unblocking? buff))
 
 (defn chan
   "Returns a channel.
@@ -161,31 +154,13 @@
 
 (defn poll! "Takes a value if it can do so without waiting. Returns it, or nil. Like core.async's." [port] (impl/poll! port))
 
-(defn do-alts
-  "Does one of several operations without waiting. Returns a derefable `[value port]` if one is ready. Otherwise
-  returns nil, and calls `fret` with `[value port]` later. Like core.async's; for `opts` see `alts!`."
-  [fret ports opts]
-  (impl/do-alts fret ports opts))
-
-;;;; Errors and JavaScript
+;;;; Errors
 
 (defn rethrow
   "Returns `value`, taken from `port`. If `value` is nil and an exception ended the port, throws that
   exception. `<?` calls this."
   [port value]
   (interop/rethrow port value))
-
-(defn promise
-  "Returns a JavaScript promise of the next value of `port`. It is fulfilled with the value, or with nil if the
-  port closes. If an exception ended the port, the promise is rejected with that exception."
-  [port]
-  (interop/promise port))
-
-(defn signal
-  "Returns an AbortSignal. It is aborted when `port` gives a value, which becomes the reason, or when
-  `port` closes."
-  [port]
-  (interop/signal port))
 
 ;;;; Between channels
 
@@ -265,13 +240,6 @@
   [coll]
   (ops/to-chan! coll))
 
-(defn onto-chan
-  "Deprecated: like `onto-chan!`."
-  ([ch coll] (ops/onto-chan! ch coll true))
-  ([ch coll close?] (ops/onto-chan! ch coll close?)))
-
-(defn to-chan "Deprecated: like `to-chan!`." [coll] (ops/to-chan! coll))
-
 (defn reduce
   "Returns a channel of one value: the values of `ch`, reduced by `f` from `init`. Like
   core.async's."
@@ -291,16 +259,6 @@
 
 ;;;; One to many and many to one
 
-(defprotocol Mux
-  "A hub around one channel. Like core.async's."
-  (muxch* [_] "Returns the channel: the source of a mult or pub, the output of a mix."))
-
-(defprotocol Mult
-  "The operations of a mult. Like core.async's."
-  (tap* [m ch close?] "Adds a tap, or changes its `close?`.")
-  (untap* [m ch] "Removes a tap.")
-  (untap-all* [m] "Removes all taps."))
-
 (defn mult
   "Returns a mult of the channel `ch`. Each value of `ch` goes to all taps. The mult takes the next value when
   all taps have accepted the last one, so the slowest tap limits the others. Without taps values are dropped.
@@ -313,9 +271,9 @@
   (let [taps (volatile! {})] ; channel -> whether to close it with the source
     (hubs/distribute ch taps)
     (reify
-      Mux
+      hubs/Mux
       (muxch* [_] ch)
-      Mult
+      hubs/Mult
       (tap* [_ ch close?] (argument/target ch) (hubs/add taps ch close?))
       (untap* [_ ch] (vswap! taps dissoc ch) nil)
       (untap-all* [_] (vswap! taps empty) nil))))
@@ -324,25 +282,17 @@
   "Adds the channel `ch` to the taps of `mult`. `ch` closes when the source closes, unless `close?` is
   false. Returns `ch`. Like core.async's."
   ([mult ch] (tap mult ch true))
-  ([mult ch close?] (tap* mult ch close?) ch))
+  ([mult ch close?] (hubs/tap* mult ch close?) ch))
 
 (defn untap
   "Removes the tap `ch` of `mult`. The channel stays open. Like core.async's."
   [mult ch]
-  (untap* mult ch))
+  (hubs/untap* mult ch))
 
 (defn untap-all
   "Removes all taps of `mult`. The channels stay open. Like core.async's."
   [mult]
-  (untap-all* mult))
-
-(defprotocol Mix
-  "The operations of a mix. Like core.async's."
-  (admix* [m ch] "Adds an input, with no attributes.")
-  (unmix* [m ch] "Removes an input.")
-  (unmix-all* [m] "Removes all inputs.")
-  (toggle* [m state-map] "Changes the attributes of inputs, {channel {attribute boolean}}.")
-  (solo-mode* [m mode] "Sets what solo does to the other inputs, :mute or :pause."))
+  (hubs/untap-all* mult))
 
 (defn mix
   "Returns a mix, which puts the values of its inputs on the channel `out`. `admix` and `toggle` add
@@ -361,9 +311,9 @@
         changed (fn changed [] (put! change true))]
     (hubs/combine out inputs mode change)
     (reify
-      Mux
+      hubs/Mux
       (muxch* [_] out)
-      Mix
+      hubs/Mix
       (admix* [_ ch] (argument/source ch) (vswap! inputs assoc ch {}) (changed))
       (unmix* [_ ch] (vswap! inputs dissoc ch) (changed))
       (unmix-all* [_] (vreset! inputs {}) (changed))
@@ -379,36 +329,30 @@
 (defn admix
   "Adds the channel `ch` to the inputs of `mix`. Like core.async's."
   [mix ch]
-  (admix* mix ch))
+  (hubs/admix* mix ch))
 
 (defn unmix
   "Removes the channel `ch` from the inputs of `mix`. Like core.async's."
   [mix ch]
-  (unmix* mix ch))
+  (hubs/unmix* mix ch))
 
 (defn unmix-all
   "Removes all inputs of `mix`. Like core.async's."
   [mix]
-  (unmix-all* mix))
+  (hubs/unmix-all* mix))
 
 (defn toggle
   "Changes attributes of several inputs of `mix` at once: `state-map` is
   {channel {:mute boolean, :pause boolean, :solo boolean}}. Attributes that are not given stay
   the same; channels that are not inputs become inputs. Like core.async's."
   [mix state-map]
-  (toggle* mix state-map))
+  (hubs/toggle* mix state-map))
 
 (defn solo-mode
   "Sets what happens to inputs without :solo while another input has it. `mode` is :mute, the default,
   or :pause. Like core.async's."
   [mix mode]
-  (solo-mode* mix mode))
-
-(defprotocol Pub
-  "The operations of a pub. Like core.async's."
-  (sub* [p v ch close?] "Adds a subscription to topic `v`.")
-  (unsub* [p v ch] "Removes a subscription to topic `v`.")
-  (unsub-all* [p] [p v] "Removes all subscriptions, or those to topic `v`."))
+  (hubs/solo-mode* mix mode))
 
 (defn pub
   "Returns a pub of the channel `ch`. Each value goes to the channels that subscribe to its topic,
@@ -426,13 +370,13 @@
               (or (get @mults topic)
                   (get (vswap! mults assoc topic (mult (chan (buf-fn topic)))) topic)))]
      (hubs/publish ch topic-fn
-                   (fn source [topic] (some-> (get @mults topic) muxch*))
+                   (fn source [topic] (some-> (get @mults topic) hubs/muxch*))
                    (fn closed [topic] (vswap! mults dissoc topic))
-                   (fn end [] (let [all (vals @mults)] (vreset! mults nil) (run! (fn [m] (close! (muxch* m))) all))))
+                   (fn end [] (let [all (vals @mults)] (vreset! mults nil) (run! (fn [m] (close! (hubs/muxch* m))) all))))
      (reify
-       Mux
+       hubs/Mux
        (muxch* [_] ch)
-       Pub
+       hubs/Pub
        (sub* [_ topic ch close?] (if @mults (tap (of topic) ch close?) (hubs/end ch close?)))
        (unsub* [_ topic ch] (when-some [m (get @mults topic)] (untap m ch)))
        (unsub-all* [_] (vswap! mults empty))
@@ -442,87 +386,15 @@
   "Subscribes the channel `ch` to a topic of the pub `p`. `ch` closes when the source closes, unless
   `close?` is false. Like core.async's."
   ([p topic ch] (sub p topic ch true))
-  ([p topic ch close?] (sub* p topic ch close?)))
+  ([p topic ch close?] (hubs/sub* p topic ch close?)))
 
 (defn unsub
   "Ends the subscription of `ch` to `topic`. The channel stays open. Like core.async's."
   [p topic ch]
-  (unsub* p topic ch))
+  (hubs/unsub* p topic ch))
 
 (defn unsub-all
   "Ends all subscriptions, or those to `topic`. The channels stay open, even when the source closes.
   Like core.async's."
-  ([p] (unsub-all* p))
-  ([p topic] (unsub-all* p topic)))
-
-;;;; Deprecated in core.async, where channels with transducers took their place. Not marked as
-;;;; such, since core.async does not mark them, and users of libraries would get warnings.
-
-(defn map<
-  "Returns a port whose takes return (f value) for the values of `ch`. Like core.async's."
-  [f ch]
-  (filters/map< f ch))
-
-(defn map>
-  "Returns a port whose puts put (f value) on `ch`. Like core.async's."
-  [f ch]
-  (filters/map> f ch))
-
-(defn filter>
-  "Returns a port that passes to `ch` only values for which (p value) is true. Like core.async's."
-  [p ch]
-  (filters/filter> p ch))
-
-(defn remove>
-  "Returns a port that passes to `ch` only values for which (p value) is false. Like core.async's."
-  [p ch]
-  (filter> (fn [v] (not (p v))) ch))
-
-(defn filter<
-  "Returns a channel of the values of `ch` for which (p value) is true. Like core.async's. Differs: stops
-  taking when a put finds the returned channel closed, and closes it if `p` throws."
-  ([p ch] (filter< p ch nil))
-  ([p ch buf-or-n] (filters/through (filter p) ch (chan buf-or-n))))
-
-(defn remove<
-  "Returns a channel of the values of `ch` for which (p value) is false. Like core.async's; differs as `filter<` does."
-  ([p ch] (remove< p ch nil))
-  ([p ch buf-or-n] (filter< (fn [v] (not (p v))) ch buf-or-n)))
-
-(defn mapcat<
-  "Returns a channel of the values in the collections that `f` returns for the values of `in`. Like core.async's;
-  differs as `filter<` does."
-  ([f in] (mapcat< f in nil))
-  ([f in buf-or-n] (filters/mapcat-into f in (chan buf-or-n))))
-
-(defn mapcat>
-  "Returns a channel. For each value put on it, the values in the collection (f value) go to `out`, which
-  closes with it. Like core.async's. Differs: closes `out` if `f` throws."
-  ([f out] (mapcat> f out nil))
-  ([f out buf-or-n]
-   (let [in (chan buf-or-n)]
-     (filters/mapcat-into f in out)
-     in)))
-
-(defn unique
-  "Returns a channel of the values of `ch`, except those that equal the value before them. Like core.async's;
-  differs as `filter<` does."
-  ([ch] (unique ch nil))
-  ([ch buf-or-n] (filters/through (dedupe) ch (chan buf-or-n))))
-
-(defn partition
-  "Returns a channel of vectors of `n` values of `ch`; the last may have fewer. Like core.async's;
-  differs as `filter<` does."
-  ([n ch] (partition n ch nil))
-  ([n ch buf-or-n] (filters/through (partition-all n) ch (chan buf-or-n))))
-
-(defn partition-by
-  "Returns a channel of vectors of successive values of `ch` with the same (f value). Like core.async's;
-  differs as `filter<` does."
-  ([f ch] (partition-by f ch nil))
-  ([f ch buf-or-n] (filters/through (cljs.core/partition-by f) ch (chan buf-or-n))))
-
-(defn ioc-alts!
-  "Throws :skein/no-state-machine: `ioc-alts!` is a step of core.async's own compiler."
-  [state cont-block ports & {:as opts}]
-  (impl/no-state-machine! state cont-block ports opts))
+  ([p] (hubs/unsub-all* p))
+  ([p topic] (hubs/unsub-all* p topic)))

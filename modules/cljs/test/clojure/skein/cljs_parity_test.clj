@@ -29,7 +29,8 @@
     (write! (str name ".cljs") text)
     (write! (str "core_async_" name ".cljs") (-> text
                                                  (str/replace (str "skein.cljs-parity." name) (str "skein.cljs-parity.core-async-" name))
-                                                 (str/replace "[skein.async " "[cljs.core.async ")))))
+                                                 (str/replace "[skein.async " "[cljs.core.async ")
+                                                 (str/replace "[skein.async.spi " "[cljs.core.async ")))))
 
 (def ^:private runs
   "A function for each place where the scripts run; it returns what they print there."

@@ -83,7 +83,7 @@
 (def ^:private names-of-core-async
   (pr-str '(do (require 'clojure.core.async)
                (let [publics (ns-publics 'clojure.core.async)]
-                 (prn {:publics (sort (keys publics))
+                 (prn {:publics (sort (map (fn [[n v]] [n (pr-str (:arglists (meta v)))]) publics))
                        :macros (sort (keep (fn [[n v]] (when (:macro (meta v)) n)) publics))})))))
 
 (deftest core-asyncs-names-are-all-there

@@ -21,6 +21,7 @@
                       :output-to "target/cljs/bridge.js" :output-dir "target/cljs/bridge"})
         (is (= ["PORT 42" "ALTS 8" "BUFFER [2 1 0]" "PROMISE 5 6" "REJECTED [:promise-error 7]" "ALT :default"
                 "PROTOCOL true true false" "TYPE [:channel :channel :channel :other]" "FUNCTION []"
-                "BROKEN :goes-on (asked completed failed)" "VALUES [1 1]"]
+                "BROKEN :goes-on (asked completed failed)"
+                "FILTERS [2 3 6] 2 [1 3] [2] [1 1 2 2] [1 2] [[1 2] [3]] [[1 3] [2]]" "VALUES [1 1]"]
                (str/split-lines (:out (sh "node" "target/cljs/bridge.js"))))))
     (skip! "there is no Node")))

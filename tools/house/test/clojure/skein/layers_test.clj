@@ -23,23 +23,23 @@
     [2 schedule  [skein.rt.schedule]                                 [kernel]]
     [3 block     [skein.rt.block]                                    [error kernel schedule]]
     [4 children  [skein.rt.scope]                                    [kernel schedule block]]
-    [5 protocols [skein.impl.protocols]                              [error kernel block]]
+    [5 spi       [skein.async.spi]                                   [error kernel block]]
     [5 expand    [skein.impl.expand skein.impl.forms
                   skein.impl.infer skein.impl.go.ops]                [error block]]
-    [6 foreign   [skein.impl.foreign]                                [error kernel schedule block protocols]]
+    [6 foreign   [skein.impl.foreign]                                [error kernel schedule block spi]]
     [6 passes    [skein.impl.go.*]                                   [error block expand]]
     [7 go        [skein.impl.go]                                     [error expand passes]]
     ;; The compiler in modules/cljs: the macros of blocks name it, and load it when ClojureScript expands them.
     [7 cljs      [skein.impl.cljs]                                   []]
     [7 port      [skein.impl.port skein.impl.threads
-                  skein.impl.alt]                                    [error kernel schedule block children protocols
+                  skein.impl.alt]                                    [error kernel schedule block children spi
                                                                       foreign]]
     [8 go-block  [skein.impl.block]                                  [kernel go cljs port]]
-    [9 async     [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children protocols foreign
+    [9 async     [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children spi foreign
                                                                       port go-block]]
     [5 errors    [skein.errors]                                      [error kernel block]]
     [10 scope    [skein.scope skein.scope.*]                         [error kernel schedule block children go-block async]]
-    [11 streams  [skein.async.streams]                               [error kernel on-error block protocols port async scope]]
+    [11 streams  [skein.async.streams]                               [error kernel on-error block spi port async scope]]
     [11 virtual  [skein.virtual skein.virtual.*]                     [error kernel on-error schedule block children scope]]])
 
 (def ^:private unit->uses

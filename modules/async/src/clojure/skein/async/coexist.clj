@@ -13,7 +13,7 @@
   (:require
    [clojure.core.async.impl.buffers]
    [clojure.core.async.impl.protocols :as theirs]
-   [skein.impl.protocols :as ours])
+   [skein.async.spi :as ours])
   (:import
    (skein.rt Buffers$Dropping Buffers$Promise Buffers$Sliding)))
 
@@ -53,29 +53,29 @@
   "Extends core.async's protocols to the runtime's channels and buffers, and to implementations
   of Skein's protocols."
   []
-  (doseq [c [skein.rt.Channel skein.impl.protocols.ReadPort]]
+  (doseq [c [skein.rt.Channel skein.async.spi.ReadPort]]
     (extend c theirs/ReadPort {:take! (fn [port handler] (ours/take! port handler))}))
 
-  (doseq [c [skein.rt.Channel skein.impl.protocols.WritePort]]
+  (doseq [c [skein.rt.Channel skein.async.spi.WritePort]]
     (extend c theirs/WritePort {:put! (fn [port value handler] (ours/put! port value handler))}))
 
-  (doseq [c [skein.rt.Channel skein.impl.protocols.Channel]]
+  (doseq [c [skein.rt.Channel skein.async.spi.Channel]]
     (extend c theirs/Channel {:close! (fn [port] (ours/close! port))
                               :closed? (fn [port] (ours/closed? port))}))
 
-  (extend skein.impl.protocols.Handler
+  (extend skein.async.spi.Handler
     theirs/Handler {:active? (fn [handler] (ours/active? handler))
                     :blockable? (fn [handler] (ours/blockable? handler))
                     :lock-id (fn [handler] (ours/lock-id handler))
                     :commit (fn [handler] (ours/commit handler))})
 
-  (doseq [c [skein.rt.Buffer skein.impl.protocols.Buffer]]
+  (doseq [c [skein.rt.Buffer skein.async.spi.Buffer]]
     (extend c theirs/Buffer {:full? (fn [buffer] (ours/full? buffer))
                              :remove! (fn [buffer] (ours/remove! buffer))
                              :add!* (fn [buffer value] (ours/add!* buffer value))
                              :close-buf! (fn [buffer] (ours/close-buf! buffer))}))
 
-  (doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise skein.impl.protocols.UnblockingBuffer]]
+  (doseq [c [Buffers$Dropping Buffers$Sliding Buffers$Promise skein.async.spi.UnblockingBuffer]]
     (extend c theirs/UnblockingBuffer {})))
 
 ;; On the bridge, core.async's protocols are Skein's.

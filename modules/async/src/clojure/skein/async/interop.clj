@@ -7,9 +7,9 @@
   promise or delay. Each take returns the result, or nil if the result is nil or an exception.
   `<?` and `<??` rethrow the exception itself, without a wrapper.
 
-  * `port` - a port for anything else that can be dereferenced
-  * `stage` - one take as a CompletableFuture
-  * `values` - a channel's values, for `reduce`, `seq` and iterators
+  * `->port` - a port for anything else that can be dereferenced
+  * `->future` - one take as a CompletableFuture
+  * `->values` - a channel's values, for `reduce`, `seq` and iterators
 
   A CompletionStage calls back when it is done. For any other kind, the first take that has to
   wait starts a virtual thread, which waits for the result. A delay runs on that thread, with the
@@ -21,9 +21,10 @@
       ;=> [1 2]"
   (:require
    [skein.async :as a]
+   [skein.async.spi :as impl]
    [skein.impl.error :as error]
-   [skein.impl.port :as port]
-   [skein.impl.protocols :as impl])
+   [skein.impl.foreign :as foreign]
+   [skein.impl.port :as port])
   (:import
    (clojure.lang Delay IDeref IPending IReduce Seqable)
    (java.util Iterator NoSuchElementException)
@@ -97,12 +98,12 @@
     (SourceChannel/pending source start)))
 
 (defn- take-from-source [source handler]
-  (impl/take! (impl/source-channel source) handler))
+  (impl/take! (foreign/source-channel source) handler))
 
 (defn- extend-source! [c channel outcome-now]
   (extend c
     impl/ReadPort {:take! take-from-source}
-    impl/Source {:source-channel channel}
+    foreign/Source {:source-channel channel}
     impl/Failing {:failure (fn failure [source] (second (outcome-now source)))}))
 
 (extend-source! Future
@@ -123,20 +124,20 @@
                   (fn [source] (channel-for source (pending-outcome source) (by-thread (fn [] (deref source)))))
                   pending-outcome))
 
-(defn port
+(defn ->port
   "Returns a port for the value of `ref`, which can be anything that can be dereferenced.
 
   A virtual thread dereferences it at once, with the caller's bindings. Every take returns the
   value. If the value is nil or `deref` throws, the port closes, and `<?` and `<??` rethrow
   the exception. Throws :skein/not-derefable.
 
-      (a/<!! (port (atom 1)))
+      (a/<!! (->port (atom 1)))
       ;=> 1"
   [ref]
   (when-not (instance? IDeref ref)
     (error/fail! :skein/not-derefable
-                 (str "port needs something that can be dereferenced, but got "
-                      (error/preview ref) ". A future or a stage needs no port: take from it.")
+                 (str "->port needs something that can be dereferenced, but got "
+                      (error/preview ref) ". A future or a stage needs no ->port: take from it.")
                  {:value (error/preview ref)}))
   (let [^Channel result (a/promise-chan)]
     (Thread/startVirtualThread
@@ -148,7 +149,7 @@
 
 ;;;; Ports as something else
 
-(defn stage
+(defn ->future
   "Takes once from `port`. Returns a java.util.concurrent.CompletableFuture of the value.
 
   The value is nil if the port is closed. If the port was closed with a cause, or belongs to a
@@ -156,7 +157,7 @@
   time out, withdraws the take. `cancel` returns false if the value came first. Dependent
   stages run on a worker. Throws :skein/not-a-port.
 
-      (.join (.thenApply (stage (a/go 1)) inc))
+      (.join (.thenApply (->future (a/go 1)) inc))
       ;=> 2"
   ^java.util.concurrent.CompletableFuture [port]
   (port/source "port" port)
@@ -185,7 +186,7 @@
         (if (reduced? acc) @acc (recur acc)))
       acc)))
 
-(defn values
+(defn ->values
   "Returns the values of `port` up to its close, for `reduce`, `seq`, an iterator or
   `eduction`.
 
@@ -197,7 +198,7 @@
       (let [c (a/chan 3)]
         (run! (fn [n] (a/>!! c n)) [1 2 3])
         (a/close! c)
-        [(first (values c)) (into [] (map inc) (values c))])
+        [(first (->values c)) (into [] (map inc) (->values c))])
       ;=> [1 [3 4]]"
   [port]
   (port/source "port" port)

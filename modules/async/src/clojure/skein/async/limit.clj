@@ -141,7 +141,7 @@
         _ (check/whole "n of concurrency-limiter" n 1 Integer/MAX_VALUE)
         limiter (object-array 1)
         out (.channel ChannelFactory/INSTANCE (Permits. limiter (long n) (long n))
-              (Unlimited. {:name limiter-name :limit n}))]
+              (Unlimited. {:name limiter-name :n n}))]
     (aset limiter 0 out)
     out))
 
@@ -163,24 +163,16 @@
     (.put ^Channel (.-limiter ^Permit permit) permit nil nil))
   nil)
 
-(defn check-limiter
-  "Returns `limiter`, a port of permits. Throws :skein/not-a-port. For `with-permit`."
+(defn- check-limiter
   [limiter]
   (port/source "limiter of with-permit" limiter))
 
-(defn check-permit
-  "Returns `permit`, taken from `limiter`. Throws :skein/limiter-closed when it is nil. For
-  `with-permit`."
+(defn- check-permit
   [permit limiter]
   (if (nil? permit)
     (error/fail! :skein/limiter-closed "The limiter has been closed and has no permit left."
                  {:limiter (description limiter)})
     permit))
-
-(defn in-block?
-  "Returns whether this thread runs a block. For `with-permit`."
-  []
-  (Runner/inBlock))
 
 (defmacro with-permit
   "Takes a permit from `limiter`; a block parks, and a thread blocks, until there is one.
@@ -191,24 +183,24 @@
       ;=> :passed"
   {:style/indent 1}
   [limiter & body]
-  `(let [limiter# (check-limiter ~limiter)
-         permit# (check-permit (if (in-block?) (a/<! limiter#) (a/<!! limiter#)) limiter#)]
+  `(let [limiter# (#'check-limiter ~limiter)
+         permit# (#'check-permit (if (Runner/inBlock) (a/<! limiter#) (a/<!! limiter#)) limiter#)]
      (try
        ~@body
        (finally (release! permit#)))))
 
 (defn status
-  "Returns a limiter's description and counts: {:name :rate :waiting} or {:name :limit :in-use
+  "Returns a limiter's description and counts: {:name :rate :waiting} or {:name :n :in-use
   :waiting}. `:waiting` is the number of takes that wait. The counts are exact only while
   nobody takes or releases. Throws :skein/not-a-limiter.
 
       (status (concurrency-limiter {:n 3 :name \"database\"}))
-      ;=> {:name \"database\", :limit 3, :in-use 0, :waiting 0}"
+      ;=> {:name \"database\", :n 3, :in-use 0, :waiting 0}"
   [limiter]
-  (let [{:keys [limit rate] :as known} (description limiter)]
-    (when-not (or limit rate)
+  (let [{:keys [n rate] :as known} (description limiter)]
+    (when-not (or n rate)
       (error/fail! :skein/not-a-limiter
                    (str "status needs a limiter, but got " (error/preview limiter) ".")
                    {:value (error/preview limiter)}))
     (cond-> (assoc known :waiting (.takerCount ^Channel limiter))
-      limit (assoc :in-use (- (long limit) (count (.buffer ^Channel limiter)))))))
+      n (assoc :in-use (- (long n) (count (.buffer ^Channel limiter)))))))

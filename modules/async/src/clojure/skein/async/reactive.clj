@@ -13,9 +13,9 @@
       ;=> [1 2 3]"
   (:require
    [skein.async :as a]
+   [skein.async.spi :as impl]
    [skein.impl.check :as check]
-   [skein.impl.port :as port]
-   [skein.impl.protocols :as impl])
+   [skein.impl.port :as port])
   (:import
    (java.util.concurrent Flow$Publisher Flow$Subscriber Flow$Subscription)
    (java.util.concurrent.atomic AtomicLong AtomicReference)
@@ -119,9 +119,7 @@
 
 ;;;; To a channel
 
-(def ^:const default-window
-  "The default of :window, the number of values that `subscriber` allows in flight."
-  16)
+(def ^:private ^:const default-window 16)
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
@@ -153,7 +151,7 @@
   options, a map:
 
   - :window  how many values may be requested and not yet accepted by the port, from 1 to
-             1024; by default `default-window`
+             1024; by default 16
 
   onComplete closes the port. onError closes it with the exception, which `<?` rethrows. If the
   port has been closed, the next value is dropped and the subscription is cancelled. Throws

@@ -13,10 +13,10 @@
   (:refer-clojure :exclude [pmap])
   (:require
    [skein.async :as a]
+   [skein.async.spi :as impl]
    [skein.impl.check :as check]
    [skein.impl.on-error :as on-error]
    [skein.impl.port :as port]
-   [skein.impl.protocols :as impl]
    [skein.scope :as scope])
   (:import
    (java.util.concurrent.locks Lock)
@@ -266,7 +266,7 @@
           (nil? value) (throw (NilPut/refused))
           (= :block policy) (impl/put! ch value handler)
           (commit handler) (impl/box (accept ch policy value dropped))))
-      impl/Front
+      port/Front
       (behind [_] ch)
       impl/Channel
       (close! [_] (a/close! ch))

@@ -103,3 +103,26 @@
   [port ms default]
   `(let [port# ~port, limit# (port/limit "<!within" ~ms), default# ~default]
      (port/within limit# default# (alts! [port# limit#] :priority true))))
+
+;;;; Operations that block the thread
+
+(defn- checked
+  "Returns the function `f` of the var `v`, made to throw when it is called in a block."
+  [f v]
+  (fn checked [& args]
+    (when (Runner/inBlock)
+      (throw (IllegalStateException.
+               (str (:name (meta v)) " was called in a block, which clojure.core.async.go-checking forbids."
+                    " Park instead, or unset the property: Skein's blocks may block."))))
+    (apply f args)))
+
+(defmacro defblockingop
+  "Defines a function that blocks its thread. Like core.async's: if the system property
+  clojure.core.async.go-checking is true at the definition, the function throws in a block.
+  Differs: it throws everywhere in a block, not only up to the first park."
+  {:style/indent :defn}
+  [op doc arglist & body]
+  `(do (defn ~op ~doc ~arglist ~@body)
+       (when (Boolean/getBoolean "clojure.core.async.go-checking")
+         (alter-var-root (var ~op) @#'checked (var ~op)))
+       (var ~op)))

@@ -6,12 +6,12 @@
     put is an alts of one operation
   * foreign buffers in Skein's channels: `foreign-buffer`
 
-  The other direction, foreign handlers on Skein's channels, is in skein.impl.protocols."
+  The other direction, foreign handlers on Skein's channels, is in skein.async.spi."
   {:no-doc true}
   (:require
+   [skein.async.spi :as impl]
    [skein.impl.check :as check]
-   [skein.impl.once :refer [deftype-once]]
-   [skein.impl.protocols :as impl])
+   [skein.impl.once :refer [defprotocol-once deftype-once]])
   (:import
    (clojure.lang IDeref IPersistentVector)
    (java.util.concurrent CompletionStage Future)
@@ -21,6 +21,17 @@
    (skein.rt Alts Buffer Channel Foreign Uncaught Waiter World)))
 
 (set! *warn-on-reflection* true)
+
+(defprotocol-once Source
+  "Something that will have one result and can be taken from like a port."
+  (source-channel [source]
+    "Returns the skein.rt.Channel that stands for it, in which takes wait, or nil for other values."))
+
+(extend-protocol Source
+  Object
+  (source-channel [_] nil)
+  nil
+  (source-channel [_] nil))
 
 ;;;; Buffers
 
@@ -39,19 +50,6 @@
     (count [_] (count b))))
 
 ;;;; Skein's waiters on foreign ports
-
-(defn fn-handler
-  "Returns a handler that is always active and completes by calling `f`."
-  [f blockable]
-  (reify
-    Lock
-    (lock [_])
-    (unlock [_])
-    impl/Handler
-    (active? [_] true)
-    (blockable? [_] blockable)
-    (lock-id [_] 0)
-    (commit [_] f)))
 
 (defn- taking
   "Starts a take with `handler`. Throws :skein/not-a-port; only a call that fails pays for the check."
@@ -156,7 +154,7 @@
   [op]
   (if (vector? op)
     (when (instance? Channel (op 0)) op)
-    (if (instance? Channel op) op (impl/source-channel op))))
+    (if (instance? Channel op) op (source-channel op))))
 
 (defn- withdraw
   "Ends the alts of `flag` without a result. Returns false if a channel has done one of its operations, whose result then

@@ -3,15 +3,16 @@
   "Operations on a port of any kind, documented in skein.async; those that park are in skein.impl.block.
 
   Operations on a channel of the runtime are method calls. Those on other ports use the protocols
-  of skein.impl.protocols. A value that satisfies none of them is refused."
+  of skein.async.spi. A value that satisfies none of them is refused."
   {:no-doc true}
   (:require
+   [skein.async.spi :as impl]
    [skein.impl.check :as check]
    [skein.impl.foreign :as foreign]
-   [skein.impl.protocols :as impl])
+   [skein.impl.once :refer [defprotocol-once]])
   (:import
    (clojure.lang ArityException ExceptionInfo IFn)
-   (skein.rt Alts Box Buffer Channel ChannelFactory NilPut Result Result$Watcher Transducer Uncaught)
+   (skein.rt Buffer Channel ChannelFactory NilPut Result Result$Watcher Transducer Uncaught)
    (skein.rt.block Callback Failures ThreadWaiter)
    (skein.rt.schedule Scheduler Timeout)))
 
@@ -136,6 +137,14 @@
       (throw (Uncaught/rethrown thrown))))
   value)
 
+(defprotocol-once Front
+  "A port in front of another, such as a gate."
+  (behind [port] "Returns the port that closes when this one is closed, or nil if this is no such port."))
+
+(extend-protocol Front
+  Object
+  (behind [_] nil))
+
 (defn failed?
   "Returns whether the channel `ch` was closed with a cause, or is the port of an `async` block that failed. Returns false
   for the port of a `go` block, whose exception is reported when the block ends."
@@ -148,7 +157,7 @@
   (cond
     (not (failed? from)) (close! to)
     (instance? Channel to) (.closeAs ^Channel to from)
-    :else (if-some [port (impl/behind to)] (recur port from) (close! to))))
+    :else (if-some [port (behind to)] (recur port from) (close! to))))
 
 (defn when-ended
   "Calls `(f port)` when the block of `port` has ended, before its scope ends. That is now if it has ended
@@ -183,7 +192,7 @@
     (Scheduler/submit (Callback/task (fn run [] (f value))))))
 
 (defn- handler [f on-caller?]
-  (foreign/fn-handler (if on-caller? (on-caller f) f) true))
+  (impl/fn-handler (if on-caller? (on-caller f) f) true))
 
 (def ^:private nop (on-caller (fn nop [_])))
 
@@ -234,7 +243,7 @@
     (let [accepted (.put ^Channel port value nil nil)]
       (when-not (identical? accepted Channel/NONE) accepted))
     (on-foreign target "port of offer!" port
-                (when-some [b (impl/put! port value (foreign/fn-handler nop false))] @b))))
+                (when-some [b (impl/put! port value (impl/fn-handler nop false))] @b))))
 
 (defn poll!
   "See skein.async/poll!."
@@ -243,16 +252,7 @@
     (let [v (.take ^Channel port nil nil)]
       (when-not (identical? v Channel/NONE) v))
     (on-foreign source "port of poll!" port
-                (when-some [b (impl/take! port (foreign/fn-handler nop false))] @b))))
-
-;;;; One of several
-
-(defn do-alts
-  "See skein.async/do-alts."
-  [fret ports options]
-  (check/function "fret of do-alts" fret)
-  (when-some [chosen (Alts/choose ports options (Callback. fret (boolean (:on-caller? (meta fret)))) nil)]
-    (Box. chosen)))
+                (when-some [b (impl/take! port (impl/fn-handler nop false))] @b))))
 
 ;;;; Waiting, on a thread
 

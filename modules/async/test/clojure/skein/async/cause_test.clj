@@ -74,13 +74,10 @@
                                          (a/pipeline-async 1 out (fn [v ch] (a/put! ch v) (a/close! ch)) (failed))
                                          out)
                       "gate" (let [out (a/chan 1)] (a/tap (a/mult (failed)) (st/gate :slide out)) out)
-                      "map>" (let [out (a/chan 1)] (a/pipe (failed) (a/map> inc out)) out)
                       "gate after gate" (let [out (a/chan 1)]
                                           (a/pipe (failed) (st/gate :drop (st/gate :block out)))
                                           out)
-                      "pub" (a/sub (a/pub (failed) any?) true (a/chan 1))
-                      "filter<" (a/filter< any? (failed))
-                      "mapcat<" (a/mapcat< vector (failed))}]
+                      "pub" (a/sub (a/pub (failed) any?) true (a/chan 1))}]
     (testing what
       (is (identical? boom (within-deadline (thrown-by #(loop [] (when (some? (a/<?? out)) (recur)))))))))
   (is (= [1 nil] (let [one (a/take 1 (failed))] [(a/<!! one) (a/<?? one)])) "a take that has its values does not fail")

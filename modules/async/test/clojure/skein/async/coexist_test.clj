@@ -8,6 +8,7 @@
    [skein.async :as a]
    [skein.async.coexist]
    [skein.async.interop :as interop]
+   [skein.async.spi :as spi]
    [skein.deadline :refer [await-port within-deadline]]))
 
 (set! *warn-on-reflection* true)
@@ -78,11 +79,11 @@
            [(let [ch (a/chan (c/buffer 2))] (run! #(a/offer! ch %) [1 2 3]) (a/close! ch) (a/<!! (a/into [] ch)))
             (let [ch (c/chan (a/sliding-buffer 2))] (run! #(c/>!! ch %) [1 2 3 4]) (c/close! ch) (c/<!! (c/into [] ch)))
             (let [ch (c/chan (a/dropping-buffer 1))] (run! #(c/>!! ch %) [1 2]) (c/close! ch) (c/<!! (c/into [] ch)))])))
-  (is (= [true true] [(a/unblocking-buffer? (c/sliding-buffer 1)) (c/unblocking-buffer? (a/sliding-buffer 1))])))
+  (is (= [true true] [(spi/unblocking-buffer? (c/sliding-buffer 1)) (c/unblocking-buffer? (a/sliding-buffer 1))])))
 
 (deftest a-future-is-a-port-to-core-async-too
-  (is (= 1 (within-deadline (c/<!! (interop/port (future 1))))))
-  (is (= 2 (within-deadline (.get (interop/stage (c/go 2)))))))
+  (is (= 1 (within-deadline (c/<!! (interop/->port (future 1))))))
+  (is (= 2 (within-deadline (.get (interop/->future (c/go 2)))))))
 
 (defn- exchange
   "Producers and consumers of both libraries choose among two channels, one of each. Returns

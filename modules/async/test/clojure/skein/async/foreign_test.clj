@@ -6,8 +6,9 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
+   [skein.async.spi :as spi]
+   [skein.async.spi :as impl]
    [skein.deadline :refer [await-port within-deadline]]
-   [skein.impl.protocols :as impl]
    [skein.scope :as scope]
    [skein.uncaught :refer [await-uncaught]]
    [skein.upstream :refer [both= deftwin outcome]])
@@ -173,7 +174,7 @@
                 (let [c (a/chan)]
                   (dotimes [_ 1500]
                     (let [handlers (atom []) p (waiting-port handlers)]
-                      (a/do-alts identity [c p] {:priority true})
+                      (spi/do-alts identity [c p] {:priority true})
                       (finish (@handlers 0) 1)))
                   1500)))))
 
@@ -223,33 +224,33 @@
 (deftest a-function-as-a-handler
   (both= [nil 1 2 true]
          (let [c (a/chan 1) seen (promise)
-               waits (impl/take! c (a/fn-handler #(deliver seen %)))]
+               waits (impl/take! c (spi/fn-handler #(deliver seen %)))]
            (a/put! c 2)
            (a/put! c 1)
-           [waits @(impl/take! c (a/fn-handler identity)) @seen @(impl/put! c 3 (a/fn-handler identity))]))
+           [waits @(impl/take! c (spi/fn-handler identity)) @seen @(impl/put! c 3 (spi/fn-handler identity))]))
   (testing "that does not wait"
     (both= [nil nil nil nil]
            (let [c (a/chan)]
-             [(impl/take! c (a/fn-handler identity false))
-              (impl/put! c 1 (a/fn-handler identity false))
+             [(impl/take! c (spi/fn-handler identity false))
+              (impl/put! c 1 (spi/fn-handler identity false))
               (a/poll! c)
               (a/offer! c 1)])))
   (testing "on a closed channel"
     (both= [nil false true]
            (let [c (doto (a/chan) impl/close!)]
-             [@(impl/take! c (a/fn-handler identity)) @(impl/put! c 1 (a/fn-handler identity)) (impl/closed? c)])))
+             [@(impl/take! c (spi/fn-handler identity)) @(impl/put! c 1 (spi/fn-handler identity)) (impl/closed? c)])))
   (testing "a nil value"
     (both= "Can't put nil on channel"
-           (try (impl/put! (a/chan) nil (a/fn-handler identity))
+           (try (impl/put! (a/chan) nil (spi/fn-handler identity))
                 (catch IllegalArgumentException e (first (str/split-lines (ex-message e))))))))
 
 (deftest a-handler-runs-where-its-function-says
   (both= [[true] false]
          (let [c (a/chan) d (a/chan) me (Thread/currentThread) seen (atom []) elsewhere (promise)]
-           (impl/take! c (a/fn-handler (with-meta (fn [_] (swap! seen conj (identical? me (Thread/currentThread))))
+           (impl/take! c (spi/fn-handler (with-meta (fn [_] (swap! seen conj (identical? me (Thread/currentThread))))
                                          {:on-caller? true})))
            (a/put! c 1)
-           (impl/take! d (a/fn-handler (fn [_] (deliver elsewhere (identical? me (Thread/currentThread))))))
+           (impl/take! d (spi/fn-handler (fn [_] (deliver elsewhere (identical? me (Thread/currentThread))))))
            (a/put! d 1)
            [@seen @elsewhere])))
 

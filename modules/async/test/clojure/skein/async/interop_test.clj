@@ -124,63 +124,63 @@
 
 (deftest any-deref-can-be-a-port
   (is (= [1 2 :nothing]
-         (within-deadline [(a/<!! (interop/port (atom 1)))
-                           (let [p (interop/port (volatile! 2))] (a/<!! p) (a/<!! p))
-                           (or (a/<?? (interop/port (atom nil))) :nothing)])))
-  (is (identical? boom (thrown-by #(a/<?? (interop/port (delay (throw boom)))))))
-  (is (= {:skein/error :skein/not-derefable :value "1"} (ex-data (thrown-by #(interop/port 1))))))
+         (within-deadline [(a/<!! (interop/->port (atom 1)))
+                           (let [p (interop/->port (volatile! 2))] (a/<!! p) (a/<!! p))
+                           (or (a/<?? (interop/->port (atom nil))) :nothing)])))
+  (is (identical? boom (thrown-by #(a/<?? (interop/->port (delay (throw boom)))))))
+  (is (= {:skein/error :skein/not-derefable :value "1"} (ex-data (thrown-by #(interop/->port 1))))))
 
 ;;;; A take as a future
 
 (deftest a-stage-is-one-take
   (let [c (a/chan 2)
-        first-take (interop/stage c)]
+        first-take (interop/->future c)]
     (a/>!! c 1)
     (a/>!! c 2)
-    (is (= [1 2] (within-deadline [(.get first-take) (.get (interop/stage c))])))
+    (is (= [1 2] (within-deadline [(.get first-take) (.get (interop/->future c))])))
     (a/close! c)
-    (is (nil? (.get (interop/stage c))))
-    (is (= {:skein/error :skein/not-a-port :argument "port" :value "7"} (ex-data (thrown-by #(interop/stage 7)))))))
+    (is (nil? (.get (interop/->future c))))
+    (is (= {:skein/error :skein/not-a-port :argument "port" :value "7"} (ex-data (thrown-by #(interop/->future 7)))))))
 
 (deftest a-stage-fails-with-the-exception-of-the-port
-  (let [failed (interop/stage (a/async (throw boom)))
+  (let [failed (interop/->future (a/async (throw boom)))
         c (a/chan)
-        closing (interop/stage c)]
+        closing (interop/->future c)]
     (.close ^Channel c ^Throwable boom)
     (is (= [boom boom] (within-deadline (mapv (fn [^Future f] (ex-cause (thrown-by #(.get f)))) [failed closing]))))))
 
 (deftest a-stage-of-a-future-or-of-another-port
-  (is (= 1 (within-deadline (.get (interop/stage (future 1))))))
+  (is (= 1 (within-deadline (.get (interop/->future (future 1))))))
   (let [pending (CompletableFuture.)
-        f (interop/stage pending)]
+        f (interop/->future pending)]
     (.complete pending 2)
     (is (= 2 (within-deadline (.get f))))))
 
 (deftest a-cancelled-stage-loses-nothing
   (doseq [port [(a/chan) (CompletableFuture.)]]
-    (let [f (interop/stage port)]
+    (let [f (interop/->future port)]
       (is (true? (.cancel f true)))
       (is (instance? CancellationException (thrown-by #(.get f))))))
   (let [c (a/chan)
-        f (interop/stage c)]
+        f (interop/->future c)]
     (.cancel f true)
     (is (nil? (a/offer! c 1)) "no take waits any more"))
   (let [c (a/chan)
-        f (.orTimeout (interop/stage c) 1 TimeUnit/MILLISECONDS)]
+        f (.orTimeout (interop/->future c) 1 TimeUnit/MILLISECONDS)]
     (is (instance? TimeoutException (ex-cause (within-deadline (thrown-by #(.get f))))))
     (is (nil? (a/offer! c 1))))
   (doseq [obtrude [#(.obtrudeValue ^CompletableFuture % 1) #(.obtrudeException ^CompletableFuture % boom)]]
     (let [c (a/chan)]
-      (obtrude (interop/stage c))
+      (obtrude (interop/->future c))
       (is (nil? (a/offer! c 1)))))
-  (let [f (interop/stage (doto (a/chan 1) (a/put! 1)))]
+  (let [f (interop/->future (doto (a/chan 1) (a/put! 1)))]
     (is (= [false false 1] [(.cancel f true) (.complete f 2) (.get f)]) "the take has happened")))
 
 (defn- cancel-against-put
   "Cancels a stage while a value is put. Returns whether exactly one of the two succeeded."
   [_]
   (let [c (a/chan)
-        f (interop/stage c)
+        f (interop/->future c)
         cancelled (a/io-thread (.cancel f true))
         put (a/io-thread (some? (a/offer! c 1)))]
     (not= (await-port cancelled) (await-port put))))
@@ -197,34 +197,34 @@
 
 (deftest values-reduce-iterate-and-make-seqs
   (within-deadline
-    (is (= [1 2 3] (into [] (interop/values (holding 1 2 3)))))
-    (is (= [2 false] (let [c (holding 2 false 3)] (into [] (take 2) (interop/values c)))))
-    (is (= 6 (reduce + (interop/values (holding 1 2 3)))))
-    (is (= [0 7] [(reduce + (interop/values (holding))) (reduce + (interop/values (holding 7)))]))
-    (is (= [1 2 3] (seq (interop/values (holding 1 2 3)))))
-    (is (nil? (seq (interop/values (holding)))))
-    (is (= [[1 2] [3]] (vec (eduction (partition-all 2) (interop/values (holding 1 2 3))))))
-    (is (= [2 3] (map inc (eduction (map identity) (interop/values (holding 1 2))))))
-    (let [^Iterator i (.iterator ^Iterable (interop/values (holding 1)))]
+    (is (= [1 2 3] (into [] (interop/->values (holding 1 2 3)))))
+    (is (= [2 false] (let [c (holding 2 false 3)] (into [] (take 2) (interop/->values c)))))
+    (is (= 6 (reduce + (interop/->values (holding 1 2 3)))))
+    (is (= [0 7] [(reduce + (interop/->values (holding))) (reduce + (interop/->values (holding 7)))]))
+    (is (= [1 2 3] (seq (interop/->values (holding 1 2 3)))))
+    (is (nil? (seq (interop/->values (holding)))))
+    (is (= [[1 2] [3]] (vec (eduction (partition-all 2) (interop/->values (holding 1 2 3))))))
+    (is (= [2 3] (map inc (eduction (map identity) (interop/->values (holding 1 2))))))
+    (let [^Iterator i (.iterator ^Iterable (interop/->values (holding 1)))]
       (is (= [true true 1 false] [(.hasNext i) (.hasNext i) (.next i) (.hasNext i)]))
       (is (instance? NoSuchElementException (thrown-by #(.next i)))))))
 
 (deftest values-are-taken-one-at-a-time
   (let [c (holding 1 2 3)]
-    (is (= 1 (first (interop/values c))))
-    (is (= 2 (reduce (fn [_ v] (reduced v)) nil (interop/values c))))
-    (is (= [3] (seq (interop/values c))))))
+    (is (= 1 (first (interop/->values c))))
+    (is (= 2 (reduce (fn [_ v] (reduced v)) nil (interop/->values c))))
+    (is (= [3] (seq (interop/->values c))))))
 
 (deftest values-rethrow-the-exception-of-the-port
   (let [c (a/chan 1)]
     (a/>!! c 1)
     (.close ^Channel c ^Throwable boom)
-    (is (= [1 boom] [(first (interop/values c)) (thrown-by #(into [] (interop/values c)))]))))
+    (is (= [1 boom] [(first (interop/->values c)) (thrown-by #(into [] (interop/->values c)))]))))
 
 (deftest values-may-be-read-in-a-block
-  (is (= [0 1 2] (await-port (a/go (into [] (interop/values (let [c (a/chan)]
+  (is (= [0 1 2] (await-port (a/go (into [] (interop/->values (let [c (a/chan)]
                                                               (a/go (dotimes [i 3] (a/>! c i)) (a/close! c))
                                                               c))))))))
 
 (deftest values-refuses-non-ports
-  (is (= :skein/not-a-port (:skein/error (ex-data (is (thrown? ExceptionInfo (interop/values "x"))))))))
+  (is (= :skein/not-a-port (:skein/error (ex-data (is (thrown? ExceptionInfo (interop/->values "x"))))))))

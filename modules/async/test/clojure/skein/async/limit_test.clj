@@ -78,10 +78,10 @@
         permit (a/<!! limiter)
         waiting (mapv (fn [i] (a/go (limit/with-permit limiter i))) (range 10000))]
     (within-deadline (while (< (long (:waiting (limit/status limiter))) 10000) (Thread/onSpinWait)))
-    (is (= {:name nil :limit 1 :in-use 1 :waiting 10000} (limit/status limiter)))
+    (is (= {:name nil :n 1 :in-use 1 :waiting 10000} (limit/status limiter)))
     (limit/release! permit)
     (is (= (range 10000) (map await-port waiting)))
-    (is (= {:name nil :limit 1 :in-use 0 :waiting 0} (limit/status limiter)))))
+    (is (= {:name nil :n 1 :in-use 0 :waiting 0} (limit/status limiter)))))
 
 (deftest the-slowest-and-the-fastest-rate
   (is (= [true nil] (within-deadline (let [limiter (limit/rate-limiter {:rate 1e-9 :burst 2147483647})]
@@ -117,7 +117,7 @@
         threads (mapv (fn [_] (a/thread (dotimes [_ 50] (work)) :done)) (range 4))]
     (is (every? #{:done} (map await-port (into blocks threads))))
     (is (<= 1 (.get most) 3))
-    (is (= {:name "three" :limit 3 :in-use 0 :waiting 0} (limit/status limiter)))))
+    (is (= {:name "three" :n 3 :in-use 0 :waiting 0} (limit/status limiter)))))
 
 (deftest all-permits-can-be-in-use-together
   (let [limiter (limit/concurrency-limiter 5)
@@ -148,7 +148,7 @@
     (.interrupt t)
     (is (= :interrupted (deref seen 30000 :late)))
     (limit/release! permit)
-    (is (= {:name nil :limit 1 :in-use 0 :waiting 0} (limit/status limiter)))))
+    (is (= {:name nil :n 1 :in-use 0 :waiting 0} (limit/status limiter)))))
 
 (deftest a-permit-is-released-once
   (let [limiter (limit/concurrency-limiter 1)

@@ -4,9 +4,9 @@
   (:require
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! <!! >! alts! go]]
+   [skein.async.spi :as impl]
    [skein.deadline :refer [await-port within-deadline]]
-   [skein.fresh-jvm :as fresh-jvm]
-   [skein.impl.protocols :as impl])
+   [skein.fresh-jvm :as fresh-jvm])
   (:import
    (skein.rt.schedule Scheduler)))
 

@@ -128,14 +128,3 @@
                         :cleared)))
       (a/>!! gate :go)
       (is (= :go (await-port p))))))
-
-(deftest defblockingop-defines-a-function
-  (a/defblockingop take-two
-    "Takes two values."
-    [port]
-    [(a/<!! port) (a/<!! port)])
-  (let [v (ns-resolve 'skein.async.threads-test 'take-two)
-        c (a/chan 2)]
-    (run! #(a/>!! c %) [1 2])
-    (is (= [1 2] (v c)))
-    (is (= ['([port]) "Takes two values."] ((juxt :arglists :doc) (meta v))))))

@@ -4,8 +4,9 @@
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a]
+   [skein.async.spi :as spi]
+   [skein.async.spi :as impl]
    [skein.deadline :refer [await-port within-deadline]]
-   [skein.impl.protocols :as impl]
    [skein.uncaught :refer [await-uncaught]]
    [skein.upstream :refer [both=]]))
 
@@ -201,7 +202,7 @@
         channel #(a/chan 3 (comp cat (thrower even?)) refuse)]
     (testing "by each kind of put"
       (doseq [put [#(a/>!! % [2]) #(a/put! % [2]) #(a/offer! % [2]) #(first (a/alts!! [[% [2]]]))
-                   #(a/<!! (a/go (a/>! % [2]))) #(deref (impl/put! % [2] (a/fn-handler identity)))]]
+                   #(a/<!! (a/go (a/>! % [2]))) #(deref (impl/put! % [2] (spi/fn-handler identity)))]]
         (is (= [true boom] (reported #(put (channel)))))))
     (testing "for a put that a take completes"
       (let [c (a/chan 1 (thrower even?) refuse) done (atom [])]

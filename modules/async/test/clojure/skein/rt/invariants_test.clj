@@ -4,8 +4,9 @@
   (:require
    [clojure.test :refer [deftest is testing]]
    [skein.async :as a :refer [<! >! go]]
+   [skein.async.spi :as spi]
+   [skein.async.spi :as impl]
    [skein.deadline :refer [await-port within-deadline]]
-   [skein.impl.protocols :as impl]
    [skein.scope :as s])
   (:import
    (java.util.concurrent CancellationException CountDownLatch)
@@ -22,7 +23,7 @@
   (let [c (a/chan)]
     (dotimes [_ 1024] (a/take! c identity))
     (is (thrown? AssertionError (a/take! c identity)))
-    (is (nil? (impl/take! c (a/fn-handler identity false))) "a handler that does not wait is not refused")
+    (is (nil? (impl/take! c (spi/fn-handler identity false))) "a handler that does not wait is not refused")
     (testing "a refused block in a scope goes on, and can be cancelled"
       (is (thrown? CancellationException
             (within-deadline

@@ -70,10 +70,6 @@
    "onto-chan!!" [(onto (fn [to in] (a/onto-chan!! to (reading in))))]
    "to-chan!" [(fn [in] [(a/to-chan! (concat (repeat 101 0) (reading in)))]) ; which counts up to 100 itself
                (fn [vs] [(concat (repeat 101 0) vs)])]
-   "filter<" [(fn [in] [(a/filter< any? in 5)])]
-   "mapcat<" [(fn [in] [(a/mapcat< (juxt inc) in 5)]) increased]
-   "mapcat>" [(onto (fn [to in] (a/pipe in (a/mapcat> (juxt inc) to)))) increased]
-   "partition" [(fn [in] [(a/partition 1 in 5)]) (fn [vs] [(map vector vs)])]
    "into" [(fn [in] [(a/into [] in)]) (fn [_] [[]])]
    "go" [(fn [in] [(a/go-loop [] (when (a/<! in) (recur)))]) (fn [_] [[]])]
    "io-thread" [(fn [in] [(a/io-thread (while (a/<!! in)))]) (fn [_] [[]])]

@@ -36,8 +36,8 @@
       (throw thrown)))
   value)
 
-(defn promise
-  "See skein.async/promise."
+(defn ->future
+  "See skein.async.interop/->future."
   [port]
   (js/Promise.
     (fn [fulfil reject]
@@ -50,11 +50,11 @@
           (give (.-v w))
           (.takeLater p w))))))
 
-(defn signal
-  "See skein.async/signal."
+(defn ->signal
+  "See skein.async.interop/->signal."
   [port]
   (let [controller (js/AbortController.)]
-    (.then (promise port)
+    (.then (->future port)
            (fn [value] (if (nil? value) (.abort controller) (.abort controller value)))
            (fn [thrown] (.abort controller thrown)))
     (.-signal controller)))
@@ -62,7 +62,7 @@
 (defn- iterator
   "Returns an async iterator of the values of `port`. A loop that is left early leaves the port open."
   [port]
-  #js {:next (fn [] (.then (promise port) (fn [value] #js {:done (nil? value) :value value})))})
+  #js {:next (fn [] (.then (->future port) (fn [value] #js {:done (nil? value) :value value})))})
 
 (defn- iterable! [type]
   (unchecked-set (.-prototype type) js/Symbol.asyncIterator (fn [] (this-as port (iterator port)))))

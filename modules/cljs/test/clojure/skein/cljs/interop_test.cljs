@@ -4,7 +4,8 @@
    [skein.cljs.testing :refer [defblock]])
   (:require
    [cljs.test :refer-macros [is]]
-   [skein.async :as a :refer [<! <? >! alts! async chan close! go put! timeout]]))
+   [skein.async :as a :refer [<! <? >! alts! async chan close! go put! timeout]]
+   [skein.async.interop :as interop]))
 
 (defn- never [] (js/Promise. (fn [_ _])))
 
@@ -34,10 +35,10 @@
 (defblock a-port-as-a-promise
   (let [c (chan 1) e (js/Error. "expected")]
     (>! c 1)
-    (is (= 1 (<! (a/promise c))))
+    (is (= 1 (<! (interop/->future c))))
     (close! c)
-    (is (nil? (<! (a/promise c))))
-    (is (identical? e (try (<? (a/promise (async (throw e)))) (catch :default caught caught))))))
+    (is (nil? (<! (interop/->future c))))
+    (is (identical? e (try (<? (interop/->future (async (throw e)))) (catch :default caught caught))))))
 
 ;;;; Async iteration
 
@@ -87,11 +88,11 @@
     (is (= :reason (<! signal)))))
 
 (defblock a-port-as-an-abort-signal
-  (let [c (chan) signal (a/signal c)]
+  (let [c (chan) signal (interop/->signal c)]
     (is (false? (unchecked-get signal "aborted")))
     (>! c :stop)
     (is (= :stop (<! signal)))
     (is (true? (unchecked-get signal "aborted"))))
-  (is (true? (let [signal (a/signal (timeout 0))]
+  (is (true? (let [signal (interop/->signal (timeout 0))]
                (<! signal)
                (unchecked-get signal "aborted")))))

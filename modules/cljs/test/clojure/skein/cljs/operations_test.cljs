@@ -4,7 +4,8 @@
    [skein.cljs.testing :refer [defblock]])
   (:require
    [cljs.test :refer-macros [is]]
-   [skein.async :as a :refer [<! >! alt! alts! chan close! go go-loop offer! poll! put! take! timeout]]))
+   [skein.async :as a :refer [<! >! alt! alts! chan close! go go-loop offer! poll! put! take! timeout]]
+   [skein.async.spi :as spi]))
 
 (defn- error-of [f]
   (try (f) nil (catch :default e (:skein/error (ex-data e)))))
@@ -125,7 +126,7 @@
 (defblock an-unknown-option-of-alts-is-refused
   (let [ready (chan 1)]
     (is (= :defalt (try (alts! [(chan)] :defalt 1) (catch :default e (:option (ex-data e))))))
-    (is (= :skein/bad-option (error-of #(a/do-alts identity [(chan)] {:prio true}))))
+    (is (= :skein/bad-option (error-of #(spi/do-alts identity [(chan)] {:prio true}))))
     (>! ready 1)
     (is (= 1 (first (alts! [ready] {:priority true :default nil}))))))
 
@@ -156,11 +157,11 @@
 
 (defblock do-alts-calls-back-later
   (let [a (chan) got (chan 1)]
-    (is (nil? (a/do-alts (fn [chosen] (put! got chosen)) [a] {})))
+    (is (nil? (spi/do-alts (fn [chosen] (put! got chosen)) [a] {})))
     (>! a 1)
     (is (= [1 a] (<! got)))
     (put! a 2)
-    (is (= [2 a] @(a/do-alts identity [a] {})))))
+    (is (= [2 a] @(spi/do-alts identity [a] {})))))
 
 ;;;; Callbacks and blocks
 
@@ -321,16 +322,3 @@
     (is (nil? (<! before)))
     (is (nil? (<! (a/sub p 1 (chan)))) "to a topic that was there")
     (is (nil? (<! (a/sub p 2 (chan)))) "to a new topic")))
-
-(defblock deprecated-filters-work
-  (is (= [1 3] (<! (a/into [] (a/filter< odd? (a/to-chan! [1 2 3]))))))
-  (is (= [2] (<! (a/into [] (a/remove< odd? (a/to-chan! [1 2 3]))))))
-  (is (= [1 1 2 2] (<! (a/into [] (a/mapcat< (fn [x] [x x]) (a/to-chan! [1 2]))))))
-  (is (= [1 2] (<! (a/into [] (a/unique (a/to-chan! [1 1 2]))))))
-  (is (= [[1 2] [3]] (<! (a/into [] (a/partition 2 (a/to-chan! [1 2 3]))))))
-  (is (= [[1 3] [2]] (<! (a/into [] (a/partition-by odd? (a/to-chan! [1 3 2]))))))
-  (is (= 2 (<! (a/map< inc (a/to-chan! [1])))))
-  (let [c (chan 9) puts (a/map> inc c) odds (a/filter> odd? c) evens (a/remove> odd? c)]
-    (>! puts 1) (>! odds 3) (>! odds 4) (>! evens 5) (>! evens 6)
-    (close! c)
-    (is (= [2 3 6] (<! (a/into [] c))))))

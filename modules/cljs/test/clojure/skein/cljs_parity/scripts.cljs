@@ -4,6 +4,7 @@
   time with cljs.core.async in the place of skein.async."
   (:require
    [skein.async :as a]
+   [skein.async.spi :as spi]
    [skein.cljs-parity.numbers :as numbers]))
 
 (def ^:private n-scripts 2000)
@@ -34,9 +35,9 @@
       5 (note [:poll (a/poll! c)])
       6 (when (zero? (random 4)) (a/close! c) (note :closed))
       7 (when-not (identical? c d)
-          (note [:alts (some-> (a/do-alts (fn [[v _]] (note [:chosen v])) [c d] {:priority true}) deref first)]))
+          (note [:alts (some-> (spi/do-alts (fn [[v _]] (note [:chosen v])) [c d] {:priority true}) deref first)]))
       8 (when-not (identical? c d)
-          (note [:alts-put (some-> (a/do-alts (fn [[v p]] (note [:chosen v (identical? p c)])) [[c i] d] {:priority true})
+          (note [:alts-put (some-> (spi/do-alts (fn [[v p]] (note [:chosen v (identical? p c)])) [[c i] d] {:priority true})
                                    deref first)])))))
 
 (defn- run-script

@@ -9,10 +9,14 @@
    [cljs.core.async.impl.channels] ; libraries name its type without requiring it
    [cljs.core.async.impl.protocols :as impl]
    [skein.async]
+   [skein.async.spi]
+   [skein.bridge.deprecated]
    [skein.rt.buffers :as buffers]
    [skein.rt.port :as port]))
 
-(mirror skein.async #{<? <!within cause close-with! closed? promise rethrow signal})
+(mirror skein.async #{<? <!within cause close-with! closed? rethrow})
+(mirror skein.async.spi #{})
+(mirror skein.bridge.deprecated #{})
 
 ;; Ports and buffers of libraries that implement core.async's protocols.
 

@@ -11,7 +11,11 @@
    [clojure.core.async.impl.protocols]
    [clojure.core.async.impl.timers]
    [skein.async]
+   [skein.async.spi]
+   [skein.bridge.deprecated]
    [skein.bridge.mirror :as mirror]
+   [skein.impl.alt :as alt]
+   [skein.impl.async.hubs]
    [skein.impl.block :as block]
    [skein.impl.threads :as threads]))
 
@@ -27,6 +31,18 @@
 
 (doseq [[sym v] (ns-publics 'skein.async) :when (not (or (own sym) (different sym)))]
   (mirror/mirror! *ns* v))
+
+(doseq [v (concat
+            (vals (ns-publics 'skein.bridge.deprecated))
+            (vals (apply dissoc (ns-publics 'skein.impl.async.hubs) '[mult mix pub]))
+            (mapv find-var '[skein.async.spi/fn-handler skein.async.spi/do-alts skein.async.spi/unblocking-buffer?
+                             skein.impl.block/defblockingop]))]
+  (mirror/mirror! *ns* v))
+
+(defn do-alt
+  "Returns the form that an `alt!` expands to; `alts` is the symbol of the function that chooses."
+  [alts clauses]
+  (alt/alt-form alts clauses))
 
 (defmacro go
   "See skein.async/go. If the body throws, the thread's uncaught-exception handler gets the exception at once."

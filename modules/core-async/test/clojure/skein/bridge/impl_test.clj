@@ -12,8 +12,8 @@
    [clojure.core.async.impl.timers :as timers]
    [clojure.test :refer [deftest is testing]]
    [skein.async :as skein]
+   [skein.async.spi :as impl]
    [skein.deadline :refer [await-port within-deadline]]
-   [skein.impl.protocols :as impl]
    [skein.uncaught :refer [await-uncaught]])
   (:import
    (clojure.lang Var)

@@ -9,8 +9,8 @@
    [skein.async :as skein]
    [skein.async.coexist]
    [skein.async.limit :as limit]
-   [skein.deadline :refer [await-port]]
-   [skein.impl.protocols :as impl])
+   [skein.async.spi :as impl]
+   [skein.deadline :refer [await-port]])
   (:import
    (clojure.core.async.impl.buffers DroppingBuffer FixedBuffer PromiseBuffer SlidingBuffer)
    (clojure.core.async.impl.channels ManyToManyChannel)
@@ -162,3 +162,14 @@
 
 (deftest coexist-changes-nothing-on-the-bridge
   (is (= [7 1] [(a/<!! (port-of :type 7)) (let [c (a/chan 1)] (a/>!! c 1) (skein/<!! c))])))
+
+(deftest defblockingop-defines-a-function
+  (a/defblockingop take-two
+    "Takes two values."
+    [port]
+    [(a/<!! port) (a/<!! port)])
+  (let [v (ns-resolve 'skein.bridge.types-test 'take-two)
+        c (a/chan 2)]
+    (run! #(a/>!! c %) [1 2])
+    (is (= [1 2] (v c)))
+    (is (= ['([port]) "Takes two values."] ((juxt :arglists :doc) (meta v))))))

@@ -82,4 +82,11 @@
       (close! start)
       (close! closed)
       (println "BROKEN" (<! goes-on) (do (<! (timeout 2)) (sort @reported))))
+    (let [c (chan 9) puts (a/map> inc c) odds (a/filter> odd? c) evens (a/remove> odd? c)]
+      (>! puts 1) (>! odds 3) (>! odds 4) (>! evens 5) (>! evens 6)
+      (close! c)
+      (println "FILTERS" (<! (a/into [] c)) (<! (a/map< inc (a/to-chan [1])))
+               (<! (a/into [] (a/filter< odd? (a/to-chan! [1 2 3])))) (<! (a/into [] (a/remove< odd? (a/to-chan! [1 2 3]))))
+               (<! (a/into [] (a/mapcat< (fn [x] [x x]) (a/to-chan! [1 2])))) (<! (a/into [] (a/unique (a/to-chan! [1 1 2]))))
+               (<! (a/into [] (a/partition 2 (a/to-chan! [1 2 3])))) (<! (a/into [] (a/partition-by odd? (a/to-chan! [1 3 2]))))))
     (println "VALUES" (<! (a/into [] (a/merge [(a/to-chan! [1]) (a/to-chan! [1])]))))))

@@ -103,10 +103,10 @@
     {:callback (callback-name w)}))
 
 (defn- limiter
-  "Returns the description of a limiter of skein.async.limit, {:name :limit} or {:name :rate}, or nil for another channel."
+  "Returns the description of a limiter of skein.async.limit, {:name :n} or {:name :rate}, or nil for another channel."
   [^Channel c]
   (let [label (.label c)]
-    (when (and (map? label) (some label [:limit :rate])) label)))
+    (when (and (map? label) (some label [:n :rate])) label)))
 
 (defn- kind [^Channel c]
   (cond

@@ -40,11 +40,11 @@
   (str "the end of " (or (Labels/of scope) "a scope")))
 
 (defn limiter
-  "Returns the description of a concurrency limiter, {:name :limit}, or nil for all else."
+  "Returns the description of a concurrency limiter, {:name :n}, or nil for all else."
   [x]
   (when (instance? Channel x)
     (let [label (.label ^Channel x)]
-      (when (:limit label) label))))
+      (when (:n label) label))))
 
 (defn- kind-of [x]
   (cond

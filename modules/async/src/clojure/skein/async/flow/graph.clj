@@ -14,10 +14,11 @@
    [skein.async.flow :as-alias flow]
    [skein.async.flow.process :as process]
    [skein.async.flow.spi :as spi]
+   [skein.async.spi :as impl]
+   [skein.impl.async.hubs :as hubs]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
-   [skein.impl.once :refer [defprotocol-once]]
-   [skein.impl.protocols :as impl])
+   [skein.impl.once :refer [defprotocol-once]])
   (:import
    (java.util.concurrent Executor)
    (skein.rt Buffers$Dropping Buffers$Fixed Buffers$Sliding NilPut Region)))
@@ -155,7 +156,7 @@
      :report (a/chan (a/sliding-buffer report-buffer))
      :ins in-chans
      :outs (into {} (map (fn [[coord :as out]] [coord (connect make in-chans conns out)])) (coords procs :outs))
-     :cast (a/muxch* signal-hub)
+     :cast (hubs/muxch* signal-hub)
      :signals (into {} (map (fn [[pid proc]] [pid (tap-signals pid proc)])) procs)
      :controls (update-vals procs (fn [_] (a/chan control-buffer)))
      :stopped (a/chan)}))

@@ -8,6 +8,7 @@
    [clojure.test.check.properties :as prop]
    [skein.async :as a]
    [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.async.hubs :as hubs]
    [skein.upstream :refer [both= deftwin]]))
 
 (set! *warn-on-reflection* true)
@@ -21,7 +22,7 @@
            (a/admix m (a/to-chan! [1 2 3]))
            (a/admix m (a/to-chan! [4 5 6]))
            (set (repeatedly 6 #(a/<!! out)))))
-  (both= true (let [out (a/chan)] (identical? out (a/muxch* (a/mix out))))))
+  (both= true (let [out (a/chan)] (identical? out (hubs/muxch* (a/mix out))))))
 
 (deftest thousands-of-inputs-are-no-trouble
   (let [out (a/chan 2500) m (a/mix out)]

@@ -7,8 +7,9 @@
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
    [skein.async :as a]
+   [skein.async.spi :as impl]
    [skein.deadline :refer [await-port within-deadline]]
-   [skein.impl.protocols :as impl]
+   [skein.impl.async.hubs :as hubs]
    [skein.uncaught :refer [await-uncaught]]
    [skein.upstream :refer [both= deftwin]]))
 
@@ -24,7 +25,7 @@
            (run! #(a/>!! source %) [1 2 3])
            (a/close! source)
            (mapv values-of taps)))
-  (both= true (let [source (a/chan)] (identical? source (a/muxch* (a/mult source))))))
+  (both= true (let [source (a/chan)] (identical? source (hubs/muxch* (a/mult source))))))
 
 (deftest the-next-value-waits-for-all-taps
   (both= [1 nil 1 2 nil]
@@ -164,15 +165,6 @@
     (run! #(a/tap m %) [bad good])
     (is (= [nil boom] (await-uncaught #(identical? boom %)
                                       (fn [] (a/close! source) (await-port good)))))))
-
-(deftest taps-may-be-ports-of-another-kind
-  (both= [[11] [1]]
-         (let [source (a/chan) m (a/mult source) c (a/chan 1) d (a/chan 1)]
-           (a/tap m (a/map> #(+ 10 %) c))
-           (a/tap m d)
-           (a/>!! source 1)
-           (a/close! source)
-           [(values-of c) (values-of d)])))
 
 (deftest blocks-and-threads-may-tap
   (within-deadline

@@ -144,7 +144,7 @@
 (deftest collections-go-onto-channels
   (both= [[1 2 3] [] [] [1 2] [1 2] [[:k 1]]]
          [(values-of (a/to-chan! [1 2 3])) (values-of (a/to-chan! [])) (values-of (a/to-chan!! nil))
-          (values-of (a/to-chan!! (list 1 2))) (values-of (a/to-chan [1 2])) (values-of (a/to-chan! {:k 1}))])
+          (values-of (a/to-chan!! (list 1 2))) (values-of (a/to-chan! [1 2])) (values-of (a/to-chan! {:k 1}))])
   (both= [[1 2] nil [:open true]]
          (let [c (a/chan 5) d (a/chan 5)
                done (a/onto-chan! c [1 2])]
@@ -153,7 +153,7 @@
   (both= [[1 2] [1 2]]
          (let [c (a/chan 5) d (a/chan 5)]
            (a/onto-chan!! c [1 2])
-           (a/onto-chan d [1 2] true)
+           (a/onto-chan! d [1 2] true)
            [(values-of c) (values-of d)])))
 
 (deftest an-endless-collection-is-read-on-demand

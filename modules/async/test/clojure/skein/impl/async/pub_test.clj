@@ -5,6 +5,7 @@
    [clojure.test :refer [deftest is]]
    [skein.async :as a]
    [skein.deadline :refer [await-port within-deadline]]
+   [skein.impl.async.hubs :as hubs]
    [skein.uncaught :refer [await-uncaught]]
    [skein.upstream :refer [both= deftwin]]))
 
@@ -22,7 +23,7 @@
            (a/sub p false evens)
            (run! #(a/>!! source %) [1 2 3])
            (a/close! source)
-           [(values-of odds) (values-of more-odds) (values-of evens) (identical? source (a/muxch* p))])))
+           [(values-of odds) (values-of more-odds) (values-of evens) (identical? source (hubs/muxch* p))])))
 
 (deftest a-topic-may-be-nil-or-unwanted
   (both= [[{:n 1}] [{:t :b}]]

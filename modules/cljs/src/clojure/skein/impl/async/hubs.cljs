@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.hubs
-  "The blocks behind `mult`, `mix` and `pub` of skein.async, which documents them. What a hub
+  "The protocols of `mult`, `mix` and `pub` of skein.async, which documents them, and the blocks behind them. What a hub
   knows of its channels is in a volatile, which the block reads."
   {:no-doc true}
   (:require-macros
@@ -8,6 +8,30 @@
   (:require
    [skein.impl.operations :refer [<! >! alts! chan close! put!]]
    [skein.rt.scheduler :as scheduler]))
+
+(defprotocol Mux
+  "A hub around one channel. Like core.async's."
+  (muxch* [_] "Returns the channel: the source of a mult or pub, the output of a mix."))
+
+(defprotocol Mult
+  "The operations of a mult. Like core.async's."
+  (tap* [m ch close?] "Adds a tap, or changes its `close?`.")
+  (untap* [m ch] "Removes a tap.")
+  (untap-all* [m] "Removes all taps."))
+
+(defprotocol Mix
+  "The operations of a mix. Like core.async's."
+  (admix* [m ch] "Adds an input, with no attributes.")
+  (unmix* [m ch] "Removes an input.")
+  (unmix-all* [m] "Removes all inputs.")
+  (toggle* [m state-map] "Changes the attributes of inputs, {channel {attribute boolean}}.")
+  (solo-mode* [m mode] "Sets what solo does to the other inputs, :mute or :pause."))
+
+(defprotocol Pub
+  "The operations of a pub. Like core.async's."
+  (sub* [p v ch close?] "Adds a subscription to topic `v`.")
+  (unsub* [p v ch] "Removes a subscription to topic `v`.")
+  (unsub-all* [p] [p v] "Removes all subscriptions, or those to topic `v`."))
 
 ;;;; mult
 

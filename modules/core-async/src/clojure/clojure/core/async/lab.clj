@@ -15,8 +15,8 @@
       ;=> [:news :news]"
   (:require
    [skein.async :as a]
-   [skein.impl.once :refer [deftype-once]]
-   [skein.impl.protocols :as impl])
+   [skein.async.spi :as impl]
+   [skein.impl.once :refer [deftype-once]])
   (:import
    (java.util Collection HashSet Set)
    (java.util.concurrent.atomic AtomicBoolean AtomicInteger)
@@ -75,7 +75,7 @@
       (let [open (with-lock mutex (vec ports))]
         (if (every? kept? open)
           (give open h (some (fn poll [^Kept port] (a/poll! (.-ch port))) open))
-          (when-some [chosen (a/do-alts (with-meta late {:on-caller? true}) open
+          (when-some [chosen (impl/do-alts (with-meta late {:on-caller? true}) open
                                         (if (impl/blockable? h) {} {:default nil}))]
             (let [[v port] @chosen]
               (cond

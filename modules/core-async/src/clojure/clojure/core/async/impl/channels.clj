@@ -4,7 +4,7 @@
   {:no-doc true}
   (:require
    [skein.async :as a]
-   [skein.impl.protocols :as impl])
+   [skein.async.spi :as impl])
   (:import
    (clojure.core.async.impl.protocols ReadPort WritePort)))
 

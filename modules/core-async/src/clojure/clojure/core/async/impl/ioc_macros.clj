@@ -7,7 +7,7 @@
   {:no-doc true}
   (:require
    [skein.async :as a]
-   [skein.impl.protocols :as impl])
+   [skein.async.spi :as impl])
   (:import
    (java.util.concurrent.atomic AtomicReferenceArray)))
 
@@ -70,12 +70,12 @@
 (defn take!
   "The step of a take from `port`."
   [state blk port]
-  (step state blk (fn start [later] (impl/take! port (a/fn-handler later)))))
+  (step state blk (fn start [later] (impl/take! port (impl/fn-handler later)))))
 
 (defn put!
   "The step of a put of `value` on `port`."
   [state blk port value]
-  (step state blk (fn start [later] (impl/put! port value (a/fn-handler later)))))
+  (step state blk (fn start [later] (impl/put! port value (impl/fn-handler later)))))
 
 (defn return-chan
   "Ends the machine: its channel gets `value`, unless that is nil, and closes. Returns the
@@ -96,4 +96,4 @@
 (defn alts
   "The step of an alts; see clojure.core.async/ioc-alts!."
   [state blk ports opts]
-  (step state blk (fn start [later] (a/do-alts later ports opts))))
+  (step state blk (fn start [later] (impl/do-alts later ports opts))))

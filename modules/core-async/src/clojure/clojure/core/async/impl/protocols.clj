@@ -1,28 +1,28 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns clojure.core.async.impl.protocols
-  "The protocols of skein.impl.protocols under core.async's names, for code that uses these names.
+  "The protocols of skein.async.spi under core.async's names, for code that uses these names.
   Extending a protocol here extends the one there, and the reverse.
 
   A deftype or reify that implements one of them has the interface with core.async's name, as with
   core.async. Skein's channels and buffers have it too: see skein.rt.ChannelFactory."
   {:no-doc true}
   (:require
-   [skein.bridge.mirror :as mirror]
-   [skein.impl.protocols :as impl]))
+   [skein.async.spi :as impl]
+   [skein.bridge.mirror :as mirror]))
 
 (set! *warn-on-reflection* true)
 
 (doseq [sym '[take! put! close! closed?
               active? blockable? lock-id commit
               full? remove! add!* close-buf! Capacity capacity]]
-  (mirror/mirror! *ns* (ns-resolve 'skein.impl.protocols sym)))
+  (mirror/mirror! *ns* (ns-resolve 'skein.async.spi sym)))
 
 (defmacro ^:private import-protocol
-  "Interns in this namespace the protocol `protocol-name` of skein.impl.protocols, with core.async's
+  "Interns in this namespace the protocol `protocol-name` of skein.async.spi, with core.async's
   interface of that name, and extends it to that interface. Each method is written as (name this
   args...)."
   [protocol-name & methods]
-  (let [protocol (symbol "skein.impl.protocols" (name protocol-name))
+  (let [protocol (symbol "skein.async.spi" (name protocol-name))
         interface (symbol (str "clojure.core.async.impl.protocols." protocol-name))]
     `(do
        (mirror/mirror! *ns* (var ~protocol) (fn on-interface# [p#] (assoc p# :on '~interface)))
@@ -40,7 +40,7 @@
 
 (def ^:const MAX-QUEUE-SIZE
   "How many takes, and how many puts, may wait in one channel."
-  impl/max-queue-size)
+  skein.rt.Channel/MAX_WAITING)
 
 (defn add!
   "Adds to a buffer, as a reducing function. Throws AssertionError when `value` is nil."

@@ -14,8 +14,8 @@ import skein.rt.Role;
  * core.async's types; Skein's own operations do not use them.
  */
 public final class ManyToManyChannel extends skein.rt.Channel implements ReadPort, WritePort, Channel {
-    private static final Var TAKE = RT.var("skein.impl.protocols", "take!"); // loaded with core.async's protocols
-    private static final Var PUT = RT.var("skein.impl.protocols", "put!");
+    private static final Var TAKE = RT.var("skein.async.spi", "take!"); // loaded with core.async's protocols
+    private static final Var PUT = RT.var("skein.async.spi", "put!");
 
     /** The buffer, or null, for code that reads this field of core.async's class. */
     public final Object buf;

@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.impl.async.filters
+(ns skein.bridge.filters
   "The ports and blocks behind the filters that core.async has deprecated, such as `map<`. Each
-  is documented in skein.async."
+  is documented in skein.bridge.deprecated."
   {:no-doc true}
   (:require-macros
    [skein.async :refer [go]])

@@ -1,10 +1,11 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.impl.async.ports
+(ns skein.bridge.ports
   "The ports behind the filters that core.async has deprecated, such as `map<`. Each is
-  documented in skein.async."
+  documented in skein.bridge.deprecated."
   {:no-doc true}
   (:require
-   [skein.impl.protocols :as impl])
+   [skein.async.spi :as impl]
+   [skein.impl.port :as port])
   (:import
    (java.util.concurrent.locks Lock)))
 
@@ -26,11 +27,11 @@
         (with-meta (fn mapped [v] (complete (when (some? v) (f v))))
           (meta complete))))))
 
-(defn- port
+(defn- front
   "Returns a port in front of `ch` that takes by `take` and puts by `put`."
   [ch take put]
   (reify
-    impl/Front
+    port/Front
     (behind [_] ch)
     impl/Channel
     (close! [_] (impl/close! ch))
@@ -41,25 +42,25 @@
     (put! [_ v h] (put v h))))
 
 (defn map<
-  "See skein.async/map<."
+  "See skein.bridge.deprecated/map<."
   [f ch]
-  (port ch
+  (front ch
         (fn take [h]
           (when-some [box (impl/take! ch (mapping-handler h f))]
             (let [v @box] (if (nil? v) box (impl/box (f v))))))
         (fn put [v h] (impl/put! ch v h))))
 
 (defn map>
-  "See skein.async/map>."
+  "See skein.bridge.deprecated/map>."
   [f ch]
-  (port ch
+  (front ch
         (fn take [h] (impl/take! ch h))
         (fn put [v h] (impl/put! ch (f v) h))))
 
 (defn filter>
-  "See skein.async/filter>."
+  "See skein.bridge.deprecated/filter>."
   [p ch]
-  (port ch
+  (front ch
         (fn take [h] (impl/take! ch h))
         (fn put [v h]
           (if (p v)

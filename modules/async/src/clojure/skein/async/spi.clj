@@ -1,24 +1,22 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.impl.protocols
-  "The protocols of ports, handlers and buffers, which users may extend.
+(ns skein.async.spi
+  "For those who write ports, buffers and handlers of their own.
 
-  They have the methods of core.async's protocols, so that ports, handlers and buffers written
-  for core.async work here. Skein's own channels implement them too, but Skein's operations
-  call those directly."
-  {:no-doc true}
+  The protocols have the methods of core.async's, so what was written for core.async works here. Skein's
+  own channels implement them too, but Skein's operations call those directly.
+
+  * a port: `ReadPort` `WritePort` `Channel`, and `Failing` if it can end with an exception
+  * a buffer: `Buffer`, `UnblockingBuffer` if it is never full, `Capacity` if it has a size
+  * a pending operation, which a port gets: `Handler`"
   (:require
-   [skein.impl.error]
+   [skein.impl.check :as check]
    [skein.impl.once :refer [defprotocol-once]])
   (:import
    (java.util.concurrent.locks Lock)
-   (skein.rt Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter HandlerWaiter$Handle)
+   (skein.rt Alts Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter HandlerWaiter$Handle)
    (skein.rt.block Callback)))
 
 (set! *warn-on-reflection* true)
-
-(def ^:const max-queue-size
-  "How many takes, and how many puts, may wait in one channel."
-  1024)
 
 (defprotocol-once ReadPort
   "Something that values can be taken from."
@@ -37,34 +35,15 @@
   (close! [port] "Closes the port. Does nothing if it is closed.")
   (closed? [port] "Returns whether the port has been closed."))
 
-(defprotocol-once Front
-  "A port in front of another, such as a gate."
-  (behind [port] "Returns the port that closes when this one is closed, or nil if this is no such port."))
-
-(extend-protocol Front
-  Object
-  (behind [_] nil))
-
 (defprotocol-once Failing
   "Something that may end with an exception."
   (failure [port] "Returns the exception with which the port was closed, or nil if there was none or it is no port."))
-
-(defprotocol-once Source
-  "Something that will have one result and can be taken from like a port."
-  (source-channel [source]
-    "Returns the skein.rt.Channel that stands for it, in which takes wait, or nil for other values."))
 
 (extend-protocol Failing
   Object
   (failure [_] nil)
   nil
   (failure [_] nil))
-
-(extend-protocol Source
-  Object
-  (source-channel [_] nil)
-  nil
-  (source-channel [_] nil))
 
 (defprotocol-once Handler
   "One pending operation. A handler that may lose to another is also a
@@ -86,22 +65,51 @@
   (capacity [buffer] "Returns the number of values at which it is full, or nil."))
 
 (defprotocol-once UnblockingBuffer
-  "Marks a buffer that is never full.")
+  "Marks a buffer that is never full, so that puts never wait.")
+
+(defn unblocking-buffer?
+  "Returns whether puts never wait on a channel with this buffer. Like core.async's."
+  [buff]
+  (satisfies? UnblockingBuffer buff))
 
 (defn add!
   "Adds to a buffer. This is the reducing function under a channel's transducer.
 
   With a value, adds it. Returns the buffer. Throws
-  AssertionError when `value` is nil."
-  ([buffer] buffer)
-  ([buffer value]
-   (assert (some? value) "a buffer can't hold nil")
-   (add!* buffer value)))
+  AssertionError when `val` is nil."
+  ([buf] buf)
+  ([buf val]
+   (assert (some? val) "a buffer can't hold nil")
+   (add!* buf val)))
 
 (defn box
-  "Returns a box that derefs to `value`, as ports return for an operation that is done at once."
-  [value]
-  (Box. value))
+  "Returns a box that derefs to `val`, as a port returns for an operation that is done at once."
+  [val]
+  (Box. val))
+
+(defn fn-handler
+  "Returns a handler that is always active, and whose commit returns `f`. `blockable`, true by default, says
+  whether the operation may wait. Like core.async's."
+  ([f] (fn-handler f true))
+  ([f blockable]
+   (reify
+     Lock
+     (lock [_])
+     (unlock [_])
+     Handler
+     (active? [_] true)
+     (blockable? [_] blockable)
+     (lock-id [_] 0)
+     (commit [_] f))))
+
+(defn do-alts
+  "Does one of several operations without waiting. Returns a derefable `[value port]` if one is ready. Otherwise
+  returns nil, and calls `fret` with `[value port]` later. Like core.async's; for `ports` and the map `opts` see
+  skein.async/alts!."
+  [fret ports opts]
+  (check/function "fret of do-alts" fret)
+  (when-some [chosen (Alts/choose ports opts (Callback. fret (boolean (:on-caller? (meta fret)))) nil)]
+    (box chosen)))
 
 ;;;; The runtime's buffers, and its channels for any handler
 

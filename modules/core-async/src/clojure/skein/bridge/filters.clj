@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
-(ns skein.impl.async.filters
+(ns skein.bridge.filters
   "The blocks behind the filters that core.async has deprecated, such as `filter<`.
-  Each is documented in skein.async."
+  Each is documented in skein.bridge.deprecated."
   {:no-doc true}
   (:require
    [skein.impl.block :refer [<! >! go]]

@@ -1,0 +1,101 @@
+;; SPDX-License-Identifier: Apache-2.0
+(ns skein.bridge.deprecated
+  "What core.async has deprecated; channels with transducers have replaced most of it."
+  {:no-doc true}
+  (:refer-clojure :exclude [partition partition-by])
+  (:require
+   [skein.async :as a]
+   [skein.bridge.filters :as filters]
+   [skein.bridge.ports :as ports]
+   [skein.impl.check :as check]))
+
+(set! *warn-on-reflection* true)
+
+(defn onto-chan
+  "Like `onto-chan!`."
+  {:deprecated "1.2"}
+  ([ch coll] (a/onto-chan! ch coll))
+  ([ch coll close?] (a/onto-chan! ch coll close?)))
+
+(defn to-chan
+  "Like `to-chan!`."
+  {:deprecated "1.2"}
+  [coll]
+  (a/to-chan! coll))
+
+(defn map<
+  "Returns a port whose takes return (f value) for the values of `ch`. Like core.async's."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  [f ch]
+  (ports/map< f ch))
+
+(defn map>
+  "Returns a port whose puts put (f value) on `ch`. Like core.async's."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  [f ch]
+  (ports/map> f ch))
+
+(defn filter>
+  "Returns a port that passes to `ch` only values for which (p value) is true. Like core.async's."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  [p ch]
+  (ports/filter> p ch))
+
+(defn remove>
+  "Returns a port that passes to `ch` only values for which (p value) is false. Like core.async's."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  [p ch]
+  (filter> (complement p) ch))
+
+(defn filter<
+  "Returns a channel of the values of `ch` for which (p value) is true. Like core.async's.
+  Differs: stops taking when a put finds the returned channel closed, and closes it if `p` throws."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  ([p ch] (filter< p ch nil))
+  ([p ch buf-or-n] (filters/through (filter p) ch (a/chan buf-or-n))))
+
+(defn remove<
+  "Returns a channel of the values of `ch` for which (p value) is false. Like core.async's;
+  differs as `filter<` does."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  ([p ch] (remove< p ch nil))
+  ([p ch buf-or-n] (filter< (complement p) ch buf-or-n)))
+
+(defn mapcat<
+  "Returns a channel of the values in the collections that `f` returns for the values of `in`.
+  Like core.async's; differs as `filter<` does."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  ([f in] (mapcat< f in nil))
+  ([f in buf-or-n] (filters/mapcat-into f in (a/chan buf-or-n))))
+
+(defn mapcat>
+  "Returns a channel. For each value put on it, the values of the collection (f value) go to
+  `out`, which closes with it. Like core.async's. Differs: closes `out` if `f` throws."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  ([f out] (mapcat> f out nil))
+  ([f out buf-or-n]
+   (let [in (a/chan buf-or-n)]
+     (filters/mapcat-into f in out)
+     in)))
+
+(defn unique
+  "Returns a channel of the values of `ch`, except those that equal the value before them. Like
+  core.async's; differs as `filter<` does."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  ([ch] (unique ch nil))
+  ([ch buf-or-n] (filters/through (dedupe) ch (a/chan buf-or-n))))
+
+(defn partition
+  "Returns a channel of vectors of `n` values of `ch`; the last may have fewer. Like
+  core.async's; differs as `filter<` does."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  ([n ch] (partition n ch nil))
+  ([n ch buf-or-n]
+   (filters/through (partition-all (check/number "n of partition" n "a number" number?)) ch (a/chan buf-or-n))))
+
+(defn partition-by
+  "Returns a channel of vectors of successive values of `ch` with the same (f value). Like
+  core.async's; differs as `filter<` does."
+  {:deprecated "0.1.319.0-6b1aca-alpha"}
+  ([f ch] (partition-by f ch nil))
+  ([f ch buf-or-n] (filters/through (clojure.core/partition-by f) ch (a/chan buf-or-n))))
