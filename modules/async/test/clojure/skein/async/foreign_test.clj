@@ -248,7 +248,7 @@
   (both= [[true] false]
          (let [c (a/chan) d (a/chan) me (Thread/currentThread) seen (atom []) elsewhere (promise)]
            (impl/take! c (spi/fn-handler (with-meta (fn [_] (swap! seen conj (identical? me (Thread/currentThread))))
-                                         {:on-caller? true})))
+                                           {:on-caller? true})))
            (a/put! c 1)
            (impl/take! d (spi/fn-handler (fn [_] (deliver elsewhere (identical? me (Thread/currentThread))))))
            (a/put! d 1)

@@ -223,8 +223,8 @@
 
 (deftest values-may-be-read-in-a-block
   (is (= [0 1 2] (await-port (a/go (into [] (interop/->values (let [c (a/chan)]
-                                                              (a/go (dotimes [i 3] (a/>! c i)) (a/close! c))
-                                                              c))))))))
+                                                                (a/go (dotimes [i 3] (a/>! c i)) (a/close! c))
+                                                                c))))))))
 
 (deftest values-refuses-non-ports
   (is (= :skein/not-a-port (:skein/error (ex-data (is (thrown? ExceptionInfo (interop/->values "x"))))))))

@@ -45,24 +45,24 @@
   "See skein.bridge.deprecated/map<."
   [f ch]
   (front ch
-        (fn take [h]
-          (when-some [box (impl/take! ch (mapping-handler h f))]
-            (let [v @box] (if (nil? v) box (impl/box (f v))))))
-        (fn put [v h] (impl/put! ch v h))))
+    (fn take [h]
+      (when-some [box (impl/take! ch (mapping-handler h f))]
+        (let [v @box] (if (nil? v) box (impl/box (f v))))))
+    (fn put [v h] (impl/put! ch v h))))
 
 (defn map>
   "See skein.bridge.deprecated/map>."
   [f ch]
   (front ch
-        (fn take [h] (impl/take! ch h))
-        (fn put [v h] (impl/put! ch (f v) h))))
+    (fn take [h] (impl/take! ch h))
+    (fn put [v h] (impl/put! ch (f v) h))))
 
 (defn filter>
   "See skein.bridge.deprecated/filter>."
   [p ch]
   (front ch
-        (fn take [h] (impl/take! ch h))
-        (fn put [v h]
-          (if (p v)
-            (impl/put! ch v h)
-            (impl/box (not (impl/closed? ch)))))))
+    (fn take [h] (impl/take! ch h))
+    (fn put [v h]
+      (if (p v)
+        (impl/put! ch v h)
+        (impl/box (not (impl/closed? ch)))))))

@@ -76,7 +76,7 @@
         (if (every? kept? open)
           (give open h (some (fn poll [^Kept port] (a/poll! (.-ch port))) open))
           (when-some [chosen (impl/do-alts (with-meta late {:on-caller? true}) open
-                                        (if (impl/blockable? h) {} {:default nil}))]
+                               (if (impl/blockable? h) {} {:default nil}))]
             (let [[v port] @chosen]
               (cond
                 (identical? port :default) nil
