@@ -134,17 +134,16 @@
 
 ;;;; Time
 
-(defmacro sleep
+(defn sleep
   "Waits for `ms` milliseconds, a number or a Duration, or not at all if that is below 1. A block parks, a
   thread blocks. Returns nil. The wait can be cancelled and interrupted. It takes no time in a simulation,
   which refuses Thread/sleep. Throws :skein/bad-number if `ms` is neither.
 
       (sleep 1)
       ;=> nil"
-  {:style/indent 0}
+  {:skein.impl.go/op '{:expansion skein.virtual.timing/expand-sleep, :arity [1 1]}}
   [ms]
-  `(let [timer# (timing/timer ~ms)]
-     (try (timing/await-timer timer#) (finally (.close timer#)))))
+  (timing/sleep ms))
 
 (defmacro with-timeout
   "Returns the value of the body. If the body has not ended in time, interrupts it where it blocks or parks,

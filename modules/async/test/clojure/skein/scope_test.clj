@@ -8,11 +8,12 @@
    [skein.one-thread :refer [with-prompt-timers]]
    [skein.scope :as s]
    [skein.scope-trees :as trees]
-   [skein.uncaught :refer [await-uncaught]])
+   [skein.uncaught :refer [await-uncaught]]
+   [skein.virtual :as v])
   (:import
    (java.io PipedInputStream PipedOutputStream)
    (java.net InetAddress ServerSocket Socket)
-   (java.util.concurrent CancellationException CountDownLatch)
+   (java.util.concurrent CancellationException CountDownLatch Future)
    (java.util.concurrent.atomic AtomicBoolean AtomicInteger)
    (skein.rt Channel Region Uncaught Uncaught$Report)
    (skein.rt.scope Fork)))
@@ -419,7 +420,7 @@
 (deftest bad-arguments-are-refused
   (are [error form] (= error (:skein/error (ex-data (caught form))))
     :skein/bad-number (s/scope [s {:timeout-ms "1"}] 1)
-    :skein/bad-option (s/scope [s {:on-error :ignore}] 1)
+    :skein/bad-policy (s/scope [s {:on-error :ignore}] 1)
     :skein/bad-option (s/scope [s {:deadline 1}] 1)
     :skein/bad-option (s/scope [s 5] 1)
     :skein/bad-option (s/scope [s [:timeout-ms 1]] 1)
@@ -428,7 +429,10 @@
     :skein/bad-scope (s/fork (+ 1 2))
     :skein/bad-scope (s/cancel! nil)
     :skein/bad-scope (s/outcomes 5)
-    :skein/not-a-function (s/scope [s] (s/fork* s 1))
+    :skein/bad-option (s/scope [s] (s/fork [s {:nmae "x"}] 1))
+    :skein/bad-option (s/scope [s] (s/go [s {:daemon? 1}] 1))
+    :skein/bad-option (s/open-scope {:grace 1})
+    :skein/bad-number (s/open-scope {:grace-ms "1"})
     :skein/scope-closed (s/fork (s/scope [s] s) 1)
     :skein/scope-closed (s/async (s/scope [s] s) 1))
   (is (= (str "The first argument, such as s in (fork s ...), must be a scope, but is 3."
@@ -453,3 +457,124 @@
     (is (= :skein/timeout
            (try (s/scope [s {:timeout-ms ms}] (s/go s (a/<! (a/chan))))
                 (catch java.util.concurrent.TimeoutException e (:skein/error (ex-data e))))))))
+
+;;;; Names, daemons, and scopes without a body
+
+(deftest errors-name-the-scope-and-its-late-children
+  (let [e (caught (s/scope [s {:name "orders" :timeout-ms 5}]
+                    (s/fork [s {:name "poller"}] (s/shield (v/sleep 60)))
+                    (s/go s (a/<! (a/chan)))))
+        {:keys [late site] :as data} (ex-data e)]
+    (is (= {:skein/error :skein/timeout :what :scope :ms 5 :name "orders"} (dissoc data :late :site)))
+    (is (re-matches #"scope_test\.clj:\d+" site))
+    (is (= ["poller" nil] (map :name late)))
+    (is (re-find #"The scope orders took longer than 5 ms. Still running: poller, scope_test\.clj:\d+\." (ex-message e)))))
+
+(defmacro ^:private park-for-ever
+  "Parks, and delivers the data of the exception that ends it to `seen`."
+  [seen]
+  `(try (a/<! (a/chan)) (catch Throwable t# (deliver ~seen (ex-data t#)) (throw t#))))
+
+(deftest a-cancellation-says-why
+  (let [boom (ex-info "boom" {})
+        [failure late closed outside limit] (repeatedly promise)]
+    (caught (s/scope [s {:name "orders"}] (s/async s (park-for-ever failure)) (s/go s (throw boom))))
+    (is (= {:skein/error :skein/cancelled :why :failure :scope "orders"} (within-deadline @failure)))
+    (caught (s/scope [s {:timeout-ms 5}] (s/async s (park-for-ever late))))
+    (is (= :timeout (:why (within-deadline @late))))
+    (s/scope [s] (s/async s (park-for-ever closed)) (s/cancel! s))
+    (is (= :closed (:why (within-deadline @closed))))
+    (s/scope [s {:name "outer"}] (s/async s (s/scope [t {:name "inner"}] (park-for-ever outside))) (s/cancel! s))
+    (is (= {:skein/error :skein/cancelled :why :closed :scope "outer"} (within-deadline @outside)) "the outermost that was cancelled")
+    (caught (a/<?? (a/async (v/with-timeout 5 (park-for-ever limit)))))
+    (is (= :timeout (:why (within-deadline @limit))))))
+
+(deftest a-daemon-ends-with-the-others
+  (let [ended (promise)]
+    (is (= :done (within-deadline
+                   (s/scope [s]
+                     (s/fork [s {:daemon? true}] (try (a/<!! (a/chan)) (finally (deliver ended :yes))))
+                     (s/go s (v/sleep 1))
+                     :done))))
+    (is (realized? ended)))
+  (is (= [1 2] (within-deadline
+                 (s/scope [s]
+                   (let [source (a/chan) out (a/chan 2)]
+                     (s/in-scope [s {:daemon? true}] (a/tap (a/mult source) out))
+                     (run! #(a/>!! source %) [1 2])
+                     [(a/<!! out) (a/<!! out)])))) "a mult of an open channel holds no scope"))
+
+(deftest threads-have-the-names-of-children
+  (let [name-here (fn [] (.getName (Thread/currentThread)))]
+    (s/scope [s]
+      (is (re-matches #"skein-fork-poller-\d+" @(s/fork [s {:name "poller"}] (name-here))))
+      (is (re-matches #"skein-fork-scope_test\.clj:\d+-\d+" @(s/fork s (name-here))))
+      (is (re-find #"worker" (pr-str (s/go [s {:name "worker"}] 1)))))
+    (is (re-matches #"skein-future-\d+" @(v/future (name-here))))
+    (is (re-matches #"skein-pmap-\d+" (first (v/pmap 1 (fn [_] (name-here)) [1]))))
+    (is (re-matches #"skein-io-\d+" (a/<!! (a/io-thread (name-here)))))))
+
+(deftest an-open-scope-lives-until-it-is-closed
+  (let [s (s/open-scope {:name "workers"})
+        ended (promise)
+        waiting (promise)
+        child (s/fork s (try (deliver waiting true) (a/<!! (a/chan)) (finally (deliver ended true))))]
+    (is (= 3 @(s/fork s (+ 1 2))))
+    (is (= 7 (a/<!! (s/go s 7))))
+    @waiting
+    (is (nil? (within-deadline (.close s))))
+    (is (realized? ended))
+    (is (.isCancelled ^Future child))
+    (is (nil? (within-deadline (.close s))) "a second time")
+    (is (= {:skein/error :skein/scope-closed :scope "workers"} (ex-data (caught (s/fork s 1)))))))
+
+(deftest the-grace-lets-children-end
+  (let [gate (a/chan)
+        s (s/open-scope {:grace-ms 60000})
+        ported (s/go s (a/<! gate))
+        closing (v/future (.close s))]
+    (within-deadline (while (not= :skein/scope-closed (:skein/error (ex-data (caught @(s/fork s 1))))) (Thread/yield)))
+    (a/>!! gate :ended)
+    (is (= :ended (within-deadline (a/<!! ported))))
+    (is (nil? (within-deadline @closing)))))
+
+(deftest an-open-scope-treats-failures-as-it-is-told
+  (let [boom (ex-info "boom" {})
+        s (s/open-scope)
+        failing (s/fork s (throw boom))]
+    (is (identical? boom (ex-cause (caught @failing))))
+    (is (= 1 @(s/fork s 1)) "the others go on")
+    (.close s))
+  (let [boom (ex-info "boom" {})
+        s (s/open-scope {:on-error :throw})
+        other (s/async s (a/<! (a/chan)))]
+    (s/go s (throw boom))
+    (is (identical? boom (within-deadline (caught (a/<?? other)))))
+    (is (identical? boom (within-deadline (caught (.close s)))))
+    (is (nil? (within-deadline (.close s))) "once"))
+  (let [boom (ex-info "boom" {}) told (promise)
+        s (s/open-scope {:on-error (fn [e child] (deliver told [e child]))})]
+    (s/fork [s {:name "child"}] (throw boom))
+    (let [[e {:keys [name site]}] (within-deadline @told)]
+      (is (= [boom "child"] [e name]))
+      (is (string? site)))
+    (.close s)))
+
+(deftest close-refuses-what-would-wait-for-itself
+  (let [s (s/open-scope)]
+    (is (= :skein/bad-scope (within-deadline @(s/fork s (:skein/error (ex-data (caught (.close s))))))))
+    (is (= :skein/bad-scope (within-deadline (a/<!! (s/go s (:skein/error (ex-data (caught (.close s)))))))))
+    (.close s))
+  (s/scope [s]
+    (is (= :skein/bad-scope (:skein/error (ex-data (caught (.close ^java.io.Closeable s))))))))
+
+(deftest an-interrupt-ends-the-grace
+  (let [s (s/open-scope {:grace-ms 600000})
+        started (promise)
+        _ (s/fork s (deliver started true) (a/<!! (a/chan)))
+        outcome (promise)
+        closer (Thread/startVirtualThread (fn [] (.close s) (deliver outcome (Thread/interrupted))))]
+    @started
+    (within-deadline (while (not= :skein/scope-closed (:skein/error (ex-data (caught @(s/fork s 1))))) (Thread/yield)))
+    (.interrupt closer)
+    (is (true? (within-deadline @outcome)))))

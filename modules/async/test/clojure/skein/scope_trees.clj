@@ -109,7 +109,7 @@
 (defn- fault! [faults node text]
   (swap! faults conj [text (dissoc node :children)]))
 
-(defn- fault-of? [thrown] (instance? clojure.lang.IExceptionInfo thrown))
+(defn- fault-of? [thrown] (and (instance? clojure.lang.IExceptionInfo thrown) (not (instance? CancellationException thrown))))
 
 (defn- begin! [faults {:keys [^AtomicInteger begun] :as node}]
   (when-not (= 1 (.incrementAndGet begun)) (fault! faults node "begun twice")))

@@ -118,7 +118,7 @@
       :close (a/close! x)
       :throw (if channel?
                (.close ^Channel x (ex-info "A fault of the simulation." {}))
-               (scope/fork* x (fn fails [] (throw (ex-info "A fault of the simulation." {})))))
+               (scope/fork* x nil nil (fn fails [] (throw (ex-info "A fault of the simulation." {})))))
       :expire (.expire ^Simulation (Simulation/here))
       (fault x))))
 

@@ -22,7 +22,7 @@
     [2 on-error  [skein.impl.on-error]                               [kernel]]
     [2 schedule  [skein.rt.schedule]                                 [kernel]]
     [3 block     [skein.rt.block]                                    [error kernel schedule]]
-    [4 children  [skein.rt.scope]                                    [kernel schedule block]]
+    [4 children  [skein.rt.scope]                                    [error kernel schedule block]]
     [5 spi       [skein.async.spi]                                   [error kernel block]]
     [5 expand    [skein.impl.expand skein.impl.forms
                   skein.impl.infer skein.impl.go.ops]                [error block]]
@@ -38,7 +38,8 @@
     [9 async     [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children spi foreign
                                                                       port go-block]]
     [5 errors    [skein.errors]                                      [error kernel block]]
-    [10 scope    [skein.scope skein.scope.*]                         [error kernel schedule block children go-block async]]
+    [10 scope    [skein.scope skein.scope.*]                         [error kernel on-error schedule block children go-block
+                                                                      async]]
     [11 streams  [skein.async.streams]                               [error kernel on-error block spi port async scope]]
     [11 virtual  [skein.virtual skein.virtual.*]                     [error kernel on-error schedule block children scope]]])
 

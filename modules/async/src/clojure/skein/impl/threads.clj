@@ -44,7 +44,8 @@
 
 (defn- default-executor ^Executor [workload]
   (case workload
-    :io (reify Executor (execute [_ task] (Thread/startVirtualThread task)))
+    :io (let [factory (.factory (.name (Thread/ofVirtual) "skein-io-" 0))]
+          (reify Executor (execute [_ task] (.start (.newThread factory task)))))
     (:mixed :compute) (Executors/newCachedThreadPool
                         (counted-thread-factory (str "async-" (name workload) "-%d") true))
     (throw (IllegalArgumentException. (str "workload must be :mixed, :io or :compute, but is " (error/preview workload) ".")))))

@@ -3,7 +3,7 @@
   "Limits on how long something runs.
 
   * `begin` `end` `failed` - for skein.virtual's with-timeout
-  * `timer` `await-timer` `pause-for` - for its sleep
+  * `sleep` - and what its expansion in a block calls
   * `retry` - for its retry"
   {:no-doc true}
   (:require
@@ -84,11 +84,22 @@
   [^Channel t]
   (ThreadWaiter/take t))
 
-(defn pause-for
-  "Blocks this thread for `ms`."
+(defn stop
+  "Closes the timeout `t`, which then holds nothing."
+  [^Channel t]
+  (.close t))
+
+(defn expand-sleep
+  "Returns the form for (sleep ms) in a block."
+  [ms]
+  `(let [t# (timer ~ms)]
+     (try (await-timer t#) (finally (stop t#)))))
+
+(defn sleep
+  "See skein.virtual/sleep."
   [ms]
   (let [t (timer ms)]
-    (try (await-timer t) (finally (.close t)))))
+    (try (await-timer t) (finally (stop t)))))
 
 ;;;; Retrying
 
@@ -175,5 +186,5 @@
           (and deadline-ns (or (late? deadline-ns 0) (and (again? options n error) (late? deadline-ns pause))))
           (throw (with-earlier (out-of-time timeout-ms n error) earlier))
           (not (again? options n error)) (throw (with-earlier error earlier))
-          :else (do (pause-for pause)
+          :else (do (sleep pause)
                     (recur (inc n) (remember earlier error))))))))

@@ -8,6 +8,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
+import skein.base.Cancelled;
 
 /**
  * The state of a thread or block that can be cancelled: a stack of {@link Region}s. A block without regions has no
@@ -256,8 +257,12 @@ public final class Cancellable {
         block.throwAtPark(cancellation());
     }
 
-    private static CancellationException cancellation() {
-        return new CancellationException("Cancelled: its scope is ending, or its time is up.");
+    /** Returns the exception of its cancellation, which names the outermost region that was cancelled with the top one. */
+    public synchronized CancellationException cancellation() {
+        Region region = top;
+        if (region == null) return Cancelled.fromOutside("Cancelled.");
+        while (region.outer != null && region.outer.requested) region = region.outer;
+        return region.cancellation();
     }
 
     // The life of the block or thread

@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
+import skein.base.Cancelled;
 
 /**
  * A period of a {@link Cancellable}'s execution that can be cancelled: a whole child, the body of a scope, or the body of a
@@ -45,6 +46,11 @@ public final class Region {
             return thrown;
         }
 
+        /** Returns the exception for the code of this region, which has been cancelled. */
+        default CancellationException cancellation(Region region) {
+            return Cancelled.fromOutside("Cancelled.");
+        }
+
         /**
          * The child has ended, and its result can be seen: {@code value}, unless {@code thrown} is not null. Code that reads
          * the exception here calls {@code read}, if it is not null.
@@ -65,6 +71,8 @@ public final class Region {
     private final Cancellable cancellable;
     final Owner owner; // or null
     private final long number; // of a child: ascends in the order in which the owner's children are made
+    private final String name; // of a child, given by the program, or null
+    private final String site; // of a child: where it was started, or null
     // All of these are guarded by the cancellable's monitor.
     Region outer;
     int shields; // how many shields were active when it was entered; they do not protect it
@@ -75,21 +83,28 @@ public final class Region {
     boolean left;
     int interruptsBeneath; // how many the thread had got, when it was entered, for code that had lent it the thread
 
-    private Region(Cancellable cancellable, Owner owner, long number) {
+    private Region(Cancellable cancellable, Owner owner, long number, String name, String site) {
         this.cancellable = cancellable;
         this.owner = owner;
         this.number = number;
+        this.name = name;
+        this.site = site;
         cancellable.push(this);
     }
 
     /** Enters a region of this thread, or of the block that it runs, until {@link #leave}. Returns it. */
     public static Region enter(Owner owner) {
-        return new Region(Cancellable.current(), owner, 0);
+        return new Region(Cancellable.current(), owner, 0, null, null);
     }
 
     /** Returns the region of a child that has not begun: a block by the goIn of skein.rt.block.Frame, or a {@link skein.rt.scope.Fork}. */
     public static Region child(Owner owner) {
-        return new Region(new Cancellable(), owner, CHILDREN.incrementAndGet());
+        return child(owner, null, null);
+    }
+
+    /** Likewise, for a child with a name or a place in the source, such as {@code orders.clj:31}; both may be null. */
+    public static Region child(Owner owner, String name, String site) {
+        return new Region(new Cancellable(), owner, CHILDREN.incrementAndGet(), name, site);
     }
 
     /** Returns the region of a new child of the scope whose {@link #CHILD} is bound on this thread, or null. */
@@ -126,6 +141,22 @@ public final class Region {
     /** Returns, for a child, a number that is higher than those of the owner's earlier children; otherwise 0. */
     public long number() {
         return number;
+    }
+
+    /** Returns the name that the program has given the child, or null. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns the place where the child was started, such as {@code orders.clj:31}, or null. */
+    public String site() {
+        return site;
+    }
+
+    /** Returns the exception for its code, which has been cancelled. */
+    CancellationException cancellation() {
+        if (owner != null) return owner.cancellation(this);
+        return number == 0 ? Cancelled.late() : Cancelled.fromOutside("Cancelled.");
     }
 
     /** Returns the owner of the region, or null. */

@@ -52,7 +52,7 @@
 (defn- view [party-of id {:keys [^Region region live deadline-ns cancelled? reason failures] :as scope}]
   (let [outer (some-> region around)
         cancelled? (boolean cancelled?)
-        label (some-> region .owner Labels/of)
+        label (Labels/of (:scope scope))
         party (fn party [^Region r] (if-some [p (.party (.cancellable r))] (party-of p cancelled?) {:begun? false}))
         now (System/nanoTime)]
     (cond-> {:id id :body (some-> region party) :children (into [] (keep party) (sort-by (fn number [^Region r] (.number r)) live))

@@ -50,14 +50,14 @@
     (str (some-> file (str/replace #".*[/\\]" "")) (when (and line (pos? (long line))) (str ":" line)) (when form (str " " form)))))
 
 (defn thread-name
-  "Returns the name of a thread. If it has none, like most virtual threads, its number is the name. All virtual threads of Skein
-  have one name, so their number follows it. `tid` is nil if the number is not known.
+  "Returns the name of a thread. If it has none, like many virtual threads, its number is the name. `tid` is nil if the number is
+  not known.
 
-      [(thread-name \"\" 31) (thread-name \"skein-virtual\" 32)]
-      ;=> [\"thread 31\" \"thread skein-virtual-32\"]"
+      [(thread-name \"\" 31) (thread-name \"main\" 1)]
+      ;=> [\"thread 31\" \"thread main\"]"
   [name tid]
   (cond
-    (not (str/blank? name)) (str "thread " (on-one-line name) (when (and tid (= "skein-virtual" name)) (str "-" tid)))
+    (not (str/blank? name)) (str "thread " (on-one-line name))
     tid (str "thread " tid)
     :else "a thread without a name"))
 

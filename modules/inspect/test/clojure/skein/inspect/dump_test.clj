@@ -82,11 +82,11 @@
 (deftest scopes-are-listed
   (let [out (StringWriter.)]
     (dump/write {:at-ms 0 :collected {:count 0}
-                 :scopes [{:id 3 :body {:thread "main" :tid 1} :children [{:block 5} {:thread "skein-virtual" :tid 31} {:begun? false}] :remaining-ms 2000}
+                 :scopes [{:id 3 :body {:thread "main" :tid 1} :children [{:block 5} {:thread "skein-future-8" :tid 31} {:begun? false}] :remaining-ms 2000}
                           {:id 4 :parent 3 :body {:block 5} :children [] :cancelled-ms 100 :remaining-ms 0}
                           {:id 6 :body {:block 5} :children [{:begun? false} {:begun? false}]}]}
                 out :text)
-    (is (= ["scope-3 of thread main, has children: go-5, thread skein-virtual-31, and 1 that has not begun, ends in 2.0 s"
+    (is (= ["scope-3 of thread main, has children: go-5, thread skein-future-8, and 1 that has not begun, ends in 2.0 s"
             "scope-4 of go-5, in scope-3, has no children, was cancelled 0.1 s ago"
             "scope-6 of go-5, has children: 2 that have not begun"]
            (re-seq #"scope-\d of.*" (str out))))))

@@ -138,7 +138,7 @@
         (<!! filled)
         (await-port thread)))
     (testing "a child that ignores its cancellation; it shows in the tree of scopes"
-      (is (re-find #"Scope \d+ was cancelled .* ago\. go-\d+ at lints_test\.clj:\d+ .*, thread skein-virtual-\d+ at lints_test\.clj:\d+ .* have not ended\. A child gets its cancellation once" (told :ignores-cancel)))
+      (is (re-find #"Scope \d+ was cancelled .* ago\. go-\d+ at lints_test\.clj:\d+ .*, thread skein-fork-lints_test\.clj:\d+-\d+ at lints_test\.clj:\d+ .* have not ended\. A child gets its cancellation once" (told :ignores-cancel)))
       (let [[{:keys [children cancelled? reason]} & more] (:scopes (inspect/snapshot))]
         (is (= [nil 2 true :failure] [more (count children) cancelled? reason]))))
     (.countDown release)

@@ -5,7 +5,6 @@ import clojure.lang.PersistentArrayMap;
 import clojure.lang.RT;
 import clojure.lang.Tuple;
 import clojure.lang.Var;
-import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
 import skein.rt.Alts;
 import skein.rt.Block;
@@ -214,7 +213,7 @@ public final class Frame extends Block {
     private void runCancellable(Runner r) {
         Cancellable mine = cancellable; // when the step has parked, the frame belongs to another owner
         if (!mine.enter()) {
-            fail(new CancellationException("Cancelled before it began."));
+            fail(cancellable.cancellation());
             return;
         }
         try {

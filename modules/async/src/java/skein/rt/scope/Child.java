@@ -2,7 +2,6 @@
 package skein.rt.scope;
 
 import clojure.lang.IFn;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import skein.rt.Cancellable;
 import skein.rt.Region;
@@ -57,7 +56,7 @@ public final class Child implements Runnable {
             if (child.enter()) {
                 value = work.invoke();
             } else {
-                thrown = new CancellationException("Cancelled before it began.");
+                thrown = child.cancellation();
                 unbegun.invoke(thrown);
             }
         } catch (Throwable t) { // an exception of the work goes to the scope

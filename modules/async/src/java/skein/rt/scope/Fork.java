@@ -2,7 +2,7 @@
 package skein.rt.scope;
 
 import clojure.lang.IFn;
-import java.util.concurrent.CancellationException;
+import skein.base.Cancelled;
 import skein.rt.Region;
 
 /** The future of a child of a scope, which a virtual thread runs. Cancelling it cancels its region. */
@@ -14,17 +14,22 @@ public final class Fork extends VirtualFuture {
         super(function, region);
     }
 
+    private static String nameOf(Region region) {
+        String name = region.name() == null ? region.site() : region.name();
+        return name == null ? "skein-fork-" + region.number() : "skein-fork-" + name + "-" + region.number();
+    }
+
     /** Starts a virtual thread that calls {@code function}, as the child with this region. */
     public static Fork start(IFn function, Region region) {
         Fork fork = new Fork(function, region);
-        fork.start();
+        fork.start(nameOf(region));
         return fork;
     }
 
     @Override
     public void run() {
         super.run();
-        if (isCancelled() && thrown == null) thrown = new CancellationException("The fork was cancelled.");
+        if (isCancelled() && thrown == null) thrown = Cancelled.fromOutside("The fork was cancelled.");
         region.cancellable().ended(value, thrown, this::observe);
     }
 

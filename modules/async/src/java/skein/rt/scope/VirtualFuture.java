@@ -6,7 +6,6 @@ import clojure.lang.IPending;
 import clojure.lang.Var;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import skein.rt.Cancellable;
@@ -22,9 +21,6 @@ import skein.rt.block.Failures;
  * <p>Apart from this it is a CompletableFuture. Adding a stage counts as reading the result.
  */
 public class VirtualFuture extends CompletableFuture<Object> implements IPending, Runnable {
-    private static final ThreadFactory THREADS =
-            Thread.ofVirtual().name("skein-virtual").factory();
-
     static {
         Failures.load();
     }
@@ -50,13 +46,13 @@ public class VirtualFuture extends CompletableFuture<Object> implements IPending
     /** Starts a virtual thread that calls {@code function}. */
     public static VirtualFuture start(IFn function) {
         VirtualFuture future = new VirtualFuture(function);
-        future.start();
+        future.start("skein-future-" + future.region.number());
         return future;
     }
 
-    final void start() {
+    final void start(String name) {
         World.allowsThreads();
-        thread = THREADS.newThread(this);
+        thread = Thread.ofVirtual().name(name).unstarted(this);
         thread.start();
     }
 

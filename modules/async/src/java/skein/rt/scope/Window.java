@@ -7,7 +7,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -44,9 +43,6 @@ public final class Window {
     /** The value that {@link #read} returns when no more results will come. */
     public static final Object END = new Object();
 
-    private static final ThreadFactory THREADS =
-            Thread.ofVirtual().name("skein-window").factory();
-
     /** An item, and later its result. */
     private static final class Cell {
         Object value; // belongs to the server that has begun it until it is done
@@ -56,7 +52,8 @@ public final class Window {
     /** A thread of the window's. */
     private final class Server implements Runnable {
         final Region region = Region.child(null);
-        final Thread thread = THREADS.newThread(this);
+        final Thread thread =
+                Thread.ofVirtual().name("skein-pmap-" + region.number()).unstarted(this);
 
         @Override
         public void run() {

@@ -178,15 +178,15 @@
           t (Thread/startVirtualThread
               (fn []
                 (reset! waiter
-                        [(class (thrown (scope [s]
-                                          (scope/go s (try (<! (chan)) (finally (<! (a/timeout 5)) (swap! cleaned inc))))
-                                          (close! ready))))
+                        [(instance? CancellationException (thrown (scope [s]
+                                                                    (scope/go s (try (<! (chan)) (finally (<! (a/timeout 5)) (swap! cleaned inc))))
+                                                                    (close! ready))))
                          @cleaned (Thread/interrupted)])))]
       (<!! ready)
       (sim/settle)
       (.interrupt t)
       (.join t)
-      (is (= [CancellationException 1 true] @waiter)))))
+      (is (= [true 1 true] @waiter)))))
 
 ;;;; Windows
 
