@@ -132,7 +132,7 @@
 (defn- in-halves
   "Folds one half on this thread and the other on the thread of `pool`: shows what a second thread gains on this machine."
   [^ExecutorService pool xform [half other]]
-  (let [sum (fn [coll] (fold/fold {:parallelism 1} xform + + coll))
+  (let [sum (fn [coll] (fold/fold {:workers 1} (fold/through xform +) coll))
         result (.submit pool ^Callable (fn [] (sum other)))]
     (+ (long (sum half)) (long (.get result)))))
 
@@ -146,30 +146,32 @@
           serial (fn [coll] ["transduce" #(transduce xform + coll)])
           halves (fn [& parts] ["two halves" #(in-halves pool xform parts)])
           by-reducers (fn [coll] (r/map inc (r/filter even? coll)))]
-      (row "vector of 10 M" [["skein" #(fold/fold xform + + v)]
+      (row "vector of 10 M" [["skein" #(fold/fold (fold/through xform +) v)]
                              (serial v)
-                             ["one thread" #(fold/fold {:parallelism 1} xform + + v)]
+                             ["one thread" #(fold/fold {:workers 1} (fold/through xform +) v)]
                              (halves (vec (range middle)) (vec (range middle n-numbers)))
                              ["r/fold" #(r/fold + (by-reducers v))]
                              ["r/fold N/8" #(r/fold (fork-per v) + + (by-reducers v))]
                              ["stream" #(stream-of-boxed v)]])
-      (row "long[] of 10 M" [["skein" #(fold/fold xform + + a)]
+      (row "long[] of 10 M" [["skein" #(fold/fold (fold/through xform +) a)]
                              (serial a)
-                             ["one thread" #(fold/fold {:parallelism 1} xform + + a)]
+                             ["one thread" #(fold/fold {:workers 1} (fold/through xform +) a)]
                              (halves (Arrays/copyOfRange a 0 middle) (Arrays/copyOfRange a middle n-numbers))
                              ["r/fold" #(r/fold + (by-reducers a))]
                              ["stream" #(stream-of-longs (LongStream/of a))]
                              ["loop" #(loop-over-longs a)]
                              ["unchecked loop" #(unchecked-over-longs a)]])
-      (row "range of 10 M" [["skein" #(fold/fold xform + + (range n-numbers))]
+      (row "range of 10 M" [["skein" #(fold/fold (fold/through xform +) (range n-numbers))]
                             (serial (range n-numbers))
-                            ["one thread" #(fold/fold {:parallelism 1} xform + + (range n-numbers))]
+                            ["one thread" #(fold/fold {:workers 1} (fold/through xform +) (range n-numbers))]
                             (halves (range middle) (range middle n-numbers))
                             ["r/fold" #(r/fold + (by-reducers (range n-numbers)))]
                             ["stream" #(stream-of-longs (LongStream/range 0 n-numbers))]
                             ["loop" #(loop-over-range n-numbers)]
                             ["unchecked loop" #(unchecked-over-range n-numbers)]])
-      (row "double[], hinted" [["skein" #(fold/fold (map (fn ^double [^double x] (* 0.5 x))) + (fn ^double [^double acc ^double x] (+ acc x)) d)]
+      (row "double[], hinted" [["skein" #(fold/fold (fold/through (map (fn ^double [^double x] (* 0.5 x)))
+                                                                  {:combine +, :step (fn ^double [^double acc ^double x] (+ acc x))})
+                                                    d)]
                                ["transduce" #(transduce (map (fn [x] (* 0.5 (double x)))) + d)]]))))
 
 ;;;; The same after a hundred other folds
@@ -190,8 +192,8 @@
     (dotimes [_ 40]
       (doseq [xform other-xforms, step other-steps, source sources]
         (transduce xform step nil source)
-        (fold/fold xform (fn ([] nil) ([_ b] b)) step source)
-        (fold/fold {:grain 300} xform (fn ([] nil) ([_ b] b)) step source)))))
+        (fold/fold (fold/through xform {:combine (fn ([] nil) ([_ b] b)), :step step}) source)
+        (fold/fold {:grain 300} (fold/through xform {:combine (fn ([] nil) ([_ b] b)), :step step}) source)))))
 
 (defn- polluted-rows []
   (println "after" (* (count other-xforms) (count other-steps)) "kinds of folds over 6 kinds of sources")
@@ -212,7 +214,7 @@
 (defn- factorise-rows []
   (let [ns (vec (repeat 1000 composite))
         n-factors (comp (map factors) (map count))]
-    (row "factorise 1000" [["skein" #(fold/fold n-factors + + ns)]
+    (row "factorise 1000" [["skein" #(fold/fold (fold/through n-factors +) ns)]
                            ["transduce" #(transduce n-factors + ns)]
                            ["pmap" #(reduce + (pmap (comp count factors) ns))]
                            ["r/fold" #(r/fold + (r/map count (r/map factors ns)))]
@@ -286,7 +288,7 @@
         (with-open [out (io/writer file)] (doseq [x v] (.write out (str x "\n"))))
         (with-open [out (GZIPOutputStream. (io/output-stream packed))] (Files/copy (.toPath file) out))
         (doseq [[title fresh serial] (sources v file packed)]
-          (row title [["skein" #(fold/fold + step (fresh))]
+          (row title [["skein" #(fold/fold {:combine +, :step step} (fresh))]
                       ["transduce" #(transduce identity step 0 (serial))]]))))))
 
 ;;;; Files
@@ -344,7 +346,7 @@
             with-lines (fn [f] (with-open [in (io/reader file)] (f (line-seq in))))
             length (fn [^String line] (.length line))]
         (row "line lengths, 108 MB"
-             [["skein" #(fold/fold (map length) + + (lines/lines file))]
+             [["skein" #(fold/fold (fold/through (map length) +) (lines/lines file))]
               ["transduce" (fn [] (with-lines #(transduce (map length) + %)))]
               ["stream" #(with-open [s (Files/lines (.toPath file))]
                            (.sum (.mapToLong ^Stream (.parallel s) (reify ToLongFunction (applyAsLong [_ x] (length x))))))]
@@ -400,8 +402,9 @@
     (print (format "%9d" size))
     (doseq [cost [1 10 30]
             :let [n (rounds-for cost)
-                  xform (if (= 1 (long cost)) (map inc) (map #(spin % n)))]]
-      (print (format " %9.0f" (excess #(fold/fold xform + + v) #(transduce xform + v) (+ 50 (* (double size) (double cost))))))
+                  xform (if (= 1 (long cost)) (map inc) (map #(spin % n)))
+                  f (fold/through xform +)]]
+      (print (format " %9.0f" (excess #(fold/fold f v) #(transduce xform + v) (+ 50 (* (double size) (double cost))))))
       (flush))
     (println)))
 
@@ -414,10 +417,11 @@
     (doseq [cost [1 10 100 1000 10000 100000 1000000]
             :let [n (rounds-for cost)
                   xform (if (= 1 (long cost)) (map inc) (map #(spin % n)))
+                  f (fold/through xform +)
                   expected (* (double size) (double cost))]]
       (print (if (< (double most-ns) expected)
                (format " %9s" "")
-               (let [[skein serial] (times-of [#(fold/fold xform + + v) #(transduce xform + v)] expected)]
+               (let [[skein serial] (times-of [#(fold/fold f v) #(transduce xform + v)] expected)]
                  (format " %9.2f" (/ (double serial) (double skein))))))
       (flush))
     (println)))
@@ -443,10 +447,10 @@
   (let [rounds (rounds-for 10000)
         v (vec (range 10000))
         slow (map #(spin % rounds))]
-    (doseq [[title xform f] [["parallel" slow #(fold/fold slow + + v)]
-                             ["in order" (comp (dedupe) slow) #(fold/fold (comp (dedupe) slow) + + v)]
-                             ["on one thread" slow #(fold/fold {:parallelism 1} slow + + v)]
-                             ["an IReduceInit" slow #(fold/fold slow + + (reducible v))]]
+    (doseq [[title xform f] [["parallel" slow #(fold/fold (fold/through slow +) v)]
+                             ["in order" (comp (dedupe) slow) #(fold/fold (fold/through (comp (dedupe) slow) +) v)]
+                             ["on one thread" slow #(fold/fold {:workers 1} (fold/through slow +) v)]
+                             ["an IReduceInit" slow #(fold/fold (fold/through slow +) (reducible v))]]
             n [1 2 6 40]
             :let [[skein serial] (for [g [f #(transduce xform + v)]] (figure (repeatedly 5 (fn [] (longest-tick n g)))))]]
       (println (format "%-22s skein %9.2f ms  transduce x%.2f" (str n " " title) (/ (double skein) 1e6) (/ (double serial) (double skein)))))))

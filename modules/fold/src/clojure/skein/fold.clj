@@ -3,7 +3,7 @@
   "Parallel folds with transducers, over collections, files and your own sources. The guide is doc/folds.md.
 
   * `fold` runs a fold, `explain` runs it and returns how it ran
-  * `through`, `fuse`, `group-by`, `then` make folds from folds
+  * `through`, `fuse`, `group-by`, `finish` make folds from folds
   * `count sum mean variance min max frequencies distinct` are folds; `top into histogram quantiles` return folds
 
   A fold is a map {:identity :xform :step :combine :complete}. It does not depend on threads.
@@ -51,28 +51,30 @@
                             (error/preview f) ". Options come first: (fold options f coll).")
                        {:fold f})))
 
-(defn- run [opts f coll]
+(defn- fold-after
+  "Returns the fold `f` that follows the options `opts`."
+  [opts f]
   (when (arity/function? opts)
-    (error/fail! :skein/bad-xform
-                 (str "The first argument of fold is " (error/preview opts) ", and a fold follows it. A transducer goes into the fold, "
-                      "as in (fold (through (map inc) sum) coll), or before combine and step: (fold xform combine step coll).")
-                 {:xform opts}))
-  (let [f (fold-value f)]
-    (parts/completed f (run/run opts f coll))))
+    (error/fail! :skein/bad-option
+                 (str "The options of fold must be a map, but are " (error/preview opts) ". A transducer goes into the fold, as in (fold "
+                      "(through (map inc) sum) coll), and so do two functions, as in (fold {:combine +, :step conj} coll).")
+                 {:argument "opts of fold", :value (error/preview opts)}))
+  (fold-value f))
 
 (defn fold
   "Returns the fold of `coll`. Uses more threads than the caller's if the work is large enough.
 
-  - f        a fold: `{:identity (fn [] value), :step (fn [value x]), :combine (fn [left right]), :xform transducer,
-             :complete (fn [value])}`; only :step and :combine are required; without :identity, (combine) returns it
-  - combine  function: with no argument it returns the identity, with two it combines the values of neighbouring parts
-  - step     reducing function; if it has an arity of one, it is called with the value of each part at its end
-  - xform    transducer
-  - coll     any source that skein.fold.source knows, or nil
+  - f     a fold, or a function that is both :step and :combine. A fold is a map:
+    - :step      reducing function; if it has an arity of one, it is called with the value of each part at its end
+    - :combine   function of the values of two neighbouring parts
+    - :identity  function of no argument that returns the first value of a part; by default :combine
+    - :xform     transducer in front of the step
+    - :complete  function of the value of the whole fold
+  - coll  any source that skein.fold.source knows, or nil
   - opts, for a source of skein.spark those of its own:
-    - :parallelism  the most threads, the caller's included; by default one per processor
+    - :workers      the most threads, the caller's included; by default one per processor
     - :grain        elements (for a file, bytes) that a thread takes at a time; by default measured
-    - :unordered    true: any two parts may be combined; needs a commutative combine
+    - :ordered?     by default true; false: any two parts may be combined; needs a commutative combine
     - :pool         Executor that runs the helpers, instead of the fold's own threads
     - :on-progress  function of {:done n, :total n-or-nil, :unit :elements-or-:bytes}, called from time to time by
                     one thread at a time, and at the end unless the fold throws
@@ -86,29 +88,20 @@
   Throws :skein/bad-combine, :skein/bad-step, :skein/bad-xform, :skein/bad-fold, :skein/bad-grain, :skein/bad-option,
   :skein/not-foldable, and :skein/stateful-unordered.
 
-      (fold (map inc) + + [1 2 3])
+      (fold (through (map inc) +) [1 2 3])
       ;=> 9
 
-      (fold {:parallelism 4} (through (filter odd?) (into [])) (range 10))
+      (fold {:workers 4} (through (filter odd?) (into [])) (range 10))
       ;=> [1 3 5 7 9]"
-  {:arglists '([f coll] [opts f coll] [combine step coll] [xform combine step coll] [opts combine step coll]
-               [opts xform combine step coll])}
-  ([f coll] (run nil f coll))
-  ([combine step coll]
-   (if (or (map? combine) (map? step))
-     (run combine step coll)
-     (run/run-plain nil combine step coll)))
-  ([xform combine step coll]
-   (if (map? xform)
-     (run/run xform {:combine combine, :step step} coll)
-     (run/run-plain xform combine step coll)))
-  ([opts xform combine step coll]
-   (run/run opts {:xform xform, :combine combine, :step step} coll)))
+  ([f coll] (fold nil f coll))
+  ([opts f coll]
+   (let [f (fold-after opts f)]
+     (parts/completed f (run/run opts f coll)))))
 
 (defn explain
   "Folds as `(fold opts f coll)` does. Returns a map that says how the fold ran.
 
-      (select-keys (explain {:parallelism 1} sum (range 10)) [:value :path])
+      (select-keys (explain {:workers 1} sum (range 10)) [:value :path])
       ;=> {:value 45, :path :serial}
 
   - :value       the value that fold returns
@@ -125,7 +118,7 @@
   For a source of skein.spark the keys are those of doc/spark.md."
   ([f coll] (explain nil f coll))
   ([opts f coll]
-   (let [f (fold-value f)]
+   (let [f (fold-after opts f)]
      (update (run/explain opts f coll) :value #(parts/completed f %)))))
 
 ;;;; Folds of folds
@@ -146,16 +139,16 @@
   (when (some? xform) (run/check-xform xform))
   (made-by [`through xform f] (run/fed-through xform (fold-value f))))
 
-(defn then
+(defn finish
   "Returns the fold whose value is `g` of the value of the fold `f`.
   Throws :skein/not-a-function and :skein/bad-fold.
 
-      (fold (then sum str) [1 2 3])
+      (fold (finish str sum) [1 2 3])
       ;=> \"6\""
-  [f g]
-  (check/function "g of then" g)
+  [g f]
+  (check/function "g of finish" g)
   (let [{:keys [complete] :as fold} (fold-value f)]
-    (made-by [`then f g] (assoc fold :complete (if complete (comp g complete) g)))))
+    (made-by [`finish g f] (assoc fold :complete (if complete (comp g complete) g)))))
 
 (defn- check-folds [folds]
   (when-not (and (or (map? folds) (sequential? folds))
@@ -178,7 +171,7 @@
   (check-folds folds)
   (let [names (when (map? folds) (vec (keys folds)))
         fused (parts/fuse (mapv fold-value (if names (vals folds) folds)))]
-    (made-by [`fuse folds] (if names (then fused #(zipmap names %)) fused))))
+    (made-by [`fuse folds] (if names (finish #(zipmap names %) fused) fused))))
 
 (defn group-by
   "Returns the fold whose value is a map from (key-fn x) to the fold `f` of all x with that key. Throws :skein/not-a-function and

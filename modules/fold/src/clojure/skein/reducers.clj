@@ -12,6 +12,7 @@
   (:require
    [clojure.core :as clj]
    [clojure.core.protocols :as protocols]
+   [skein.fold.kinds :as kinds]
    [skein.fold.run :as run]
    [skein.fold.source :as source]
    [skein.impl.error :as error]
@@ -42,7 +43,7 @@
   "Returns whether `coll` is a map, and not a record that is a source of other elements."
   [coll]
   (and (instance? Map coll)
-       (or (instance? APersistentMap coll) (not (source/extended? coll)))))
+       (or (instance? APersistentMap coll) (not (kinds/extended? coll)))))
 
 (defn- reducible?
   "Returns whether `coll` can be reduced without the engine."
@@ -51,14 +52,14 @@
     (pairs? coll)
     (or (seqable? coll)
         (instance? IReduceInit coll)
-        (source/extended? protocols/CollReduce coll))))
+        (kinds/extended? protocols/CollReduce coll))))
 
 (defn- reduce-elements
   "Reduces a source on this thread; a map's elements are its entries."
   [f init coll]
   (if (reducible? coll)
     (protocols/coll-reduce coll f init)
-    (run/run {:parallelism 1} {:identity (fn fresh [] init), :combine f, :step f, :completes? false} coll)))
+    (run/run {:workers 1} {:identity (fn fresh [] init), :combine f, :step f, :completes? false} coll)))
 
 (defn reduce
   "Like clojure.core.reducers/reduce: for a map, `f` gets key and value as two arguments."

@@ -16,8 +16,8 @@
 (deftest a-wrong-call-names-the-right-one
   (let [message (fn [f] (try (f) "" (catch ExceptionInfo e (ex-message e))))]
     (is (str/includes? (message #(fold/fold fold/top [1 2])) "such as sum or (top 2)"))
-    (is (str/includes? (message #(fold/fold (map inc) + [1 2])) "(fold xform combine step coll)"))
-    (is (str/includes? (message #(fold/fold fold/sum [1 2] {:parallelism 2})) "(fold options f coll)"))))
+    (is (str/includes? (message #(fold/fold (map inc) + [1 2])) "(fold (through (map inc) sum) coll)"))
+    (is (str/includes? (message #(fold/fold fold/sum [1 2] {:workers 2})) "(fold options f coll)"))))
 
 (deftest parts-of-folds-are-checked-at-construction
   (testing "numbers"
@@ -31,14 +31,14 @@
                       #(source/indexed 5000000000 identity)))))
   (testing "functions"
     (is (= [:skein/not-a-function]
-           (errors-of #(fold/top 1 nil) #(fold/then fold/sum nil) #(fold/group-by nil fold/sum) #(fold/group-by 5 fold/sum)
+           (errors-of #(fold/top 1 nil) #(fold/finish nil fold/sum) #(fold/group-by nil fold/sum) #(fold/group-by 5 fold/sum)
                       #(source/indexed 3 nil) #(source/reading nil)))))
   (testing "transducers"
     (is (= [:skein/bad-xform] (errors-of #(fold/through 5 fold/sum) #(fold/through [] (fold/through (map inc) fold/sum))))))
   (testing "folds"
     (is (= [:skein/bad-fold]
            (errors-of #(fold/fuse nil) #(fold/fuse 7) #(fold/fuse fold/sum) #(fold/fuse fold/mean) #(fold/fuse #{fold/sum})
-                      #(fold/fuse [fold/sum nil]) #(fold/fuse {:a 7}) #(fold/then 5 str) #(fold/through (map inc) :sum) #(fold/group-by odd? 5)))))
+                      #(fold/fuse [fold/sum nil]) #(fold/fuse {:a 7}) #(fold/finish str 5) #(fold/through (map inc) :sum) #(fold/group-by odd? 5)))))
   (testing "collections"
     (is (= [:skein/bad-collection] (errors-of #(fold/into 5) #(fold/into "text") #(fold/into (object-array 1)))))))
 

@@ -1,6 +1,6 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.fold-property-test
-  "Folds against plain transduce: sources, transducers, sizes, parallelism, grain.
+  "Folds against plain transduce: sources, transducers, sizes, workers, grain.
 
   The suite runs `default-cases`; many more by JAVA_OPTS=-Dskein.fold.cases=20000 ./skein test skein.fold-property-test"
   (:require
@@ -146,10 +146,10 @@
 
 (def ^:private order-free #{:none :map :slow :filter :remove :keep :mapcat :cat :replace :doubled})
 
-(defn- options [{:keys [source stages step parallelism grain unordered]}]
-  (cond-> {:parallelism parallelism}
+(defn- options [{:keys [source stages step workers grain unordered]}]
+  (cond-> {:workers workers}
     grain (assoc :grain grain)
-    (and unordered (= :sum-of-hashes step) (every? order-free stages) (not= :stateful-eduction source)) (assoc :unordered true)))
+    (and unordered (= :sum-of-hashes step) (every? order-free stages) (not= :stateful-eduction source)) (assoc :ordered? false)))
 
 (defmacro ^:private outcome
   "The value of `body`, or the data of what it throws."
@@ -163,14 +163,14 @@
         xform (when (seq xforms) (apply comp xforms))
         {:keys [combine] step-fn :step :as s} (steps step)]
     (= (outcome (oracle xform s (if (once source) xs (fresh))))
-       (outcome (fold/fold (options case) xform combine step-fn (fresh))))))
+       (outcome (fold/fold (options case) (fold/through xform {:combine combine, :step step-fn}) (fresh))))))
 
 (def ^:private case-gen
   (gen/hash-map :size (gen/frequency [[3 (gen/choose 0 40)] [2 (gen/choose 0 400)] [1 (gen/choose 0 5000)]])
                 :source (gen/elements (into (vec (keys sources)) (keys once)))
                 :stages (gen/vector (gen/elements (keys transducers)) 0 3)
                 :step (gen/elements (keys steps))
-                :parallelism (gen/choose 1 8)
+                :workers (gen/choose 1 8)
                 :unordered gen/boolean
                 :grain (gen/one-of [(gen/return nil) (gen/choose 1 20) (gen/choose 1 600)])))
 

@@ -510,7 +510,7 @@
                  (when (= 3 x) (Thread/sleep 2))
                  (when (= 5000 x) (.countDown here) (.await release))
                  (inc (long n)))
-          folding (a/thread (fold/fold {:parallelism 1} {:identity (constantly 0) :step step :combine +} (vec (range 10000))))
+          folding (a/thread (fold/fold {:workers 1} {:identity (constantly 0) :step step :combine +} (vec (range 10000))))
           mine (fn [snapshot] (filter (comp #{10000} :total) (:folds snapshot)))]
       (.await here)
       (let [snapshot (inspect/snapshot), [{:keys [unit done site]}] (mine snapshot)]

@@ -62,7 +62,7 @@
 
   (defn- contestants [_ numbers boxed longs]
     (for [[column xs] {"range" numbers, "vector" boxed, "long array" longs}
-          [row options] {"skein.fold" {}, "skein.fold on one core" {:parallelism 1}}]
+          [row options] {"skein.fold" {}, "skein.fold on one core" {:workers 1}}]
       [row column #(fold/fold options fold/sum (eduction (filter even?) (map inc) xs))])))
 
 (defn- run [{:keys [n]}]

@@ -175,7 +175,7 @@
 (defn merge-all
   "Adds what `other` has counted to `acc`, several tallies in parallel, because the threads have nothing else to do at the end."
   [^Accumulator acc ^Accumulator other]
-  (fold/fold {:grain 1, :unordered true}
+  (fold/fold {:grain 1, :ordered? false}
              {:identity (constantly nil), :step (fn step [_ part] (.merge acc other (int part))), :combine (constantly nil)}
              (range (.parts acc)))
   acc)
@@ -186,9 +186,9 @@
   (let [done (AtomicLong.)]
     (when on-start
       (on-start {:total-bytes (total-bytes prepared), :bytes-read (fn bytes-read [] (.get done))}))
-    (fold/fold (cond-> {:parallelism (or workers (.availableProcessors (Runtime/getRuntime)))
+    (fold/fold (cond-> {:workers (or workers (.availableProcessors (Runtime/getRuntime)))
                         :grain (or slice-bytes default-slice-bytes)
-                        :unordered true}
+                        :ordered? false}
                  on-start (assoc :on-progress (fn note [progress] (.set done (long (:done progress))))))
                {:identity (fn fresh [] (new-accumulator prepared)), :step step, :combine merge-all}
                (lines/slices (mapv :file prepared)))))

@@ -64,7 +64,7 @@
            (differ? made (xform next) 0))))
 
 (defn first-ordered
-  "Returns the index of the first of the transducers `stages`, in front of `step`, that :unordered true does not allow, or nil. It does not
+  "Returns the index of the first of the transducers `stages`, in front of `step`, that :ordered? false does not allow, or nil. It does not
   allow those that need order, nor take-while, which may end the fold because of an element."
   [^objects stages step]
   (loop [i (dec (alength stages)), next step, found nil]

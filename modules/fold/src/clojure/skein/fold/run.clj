@@ -7,9 +7,9 @@
   {:no-doc true}
   (:require
    [skein.fold.arity :as arity]
+   [skein.fold.kinds :as kinds]
    [skein.fold.order :as order]
    [skein.fold.primitive]
-   [skein.fold.source :as source]
    [skein.fold.watch :as watch]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
@@ -27,9 +27,9 @@
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  {:parallelism [#(and (int? %) (<= 1 (long %) 1024)) "a number of threads from 1 to 1024"]
+  {:workers [#(and (int? %) (<= 1 (long %) 1024)) "a number of threads from 1 to 1024"]
    :grain [#(and (int? %) (pos? (long %))) "a positive long, a number of elements (for a file, of bytes)" :skein/bad-grain]
-   :unordered [boolean? "true or false"]
+   :ordered? [boolean? "true or false"]
    :pool [#(instance? Executor %) "a java.util.concurrent.Executor"]
    :on-progress [ifn? "a function of one argument"]})
 
@@ -51,8 +51,7 @@
     (error/fail! :skein/bad-combine
                  (str "The fold's combine is " (not-taken combine (if (arity/takes? combine 2) "no argument" "two arguments"))
                    ". With no argument it returns the identity, unless the fold has an :identity. With two it combines the "
-                   "values of neighbouring parts. The call is (fold f coll), where f is a fold such as sum or (top 2), or "
-                   "(fold xform combine step coll).")
+                   "values of neighbouring parts. The call is (fold f coll), where f is a fold such as sum or (top 2).")
                  {:combine combine}))
   (when-not (arity/takes? step 2)
     (error/fail! :skein/bad-step
@@ -74,7 +73,7 @@
   (second (re-matches #"([^/]+/[^/]+?)(?:/fn.*)?" (internals/demunged (.getName (class stage))))))
 
 (defn- first-ordered
-  "Returns the index of the first of `stages` that :unordered true does not allow, their number if it is the step of `f`, or nil."
+  "Returns the index of the first of `stages` that :ordered? false does not allow, their number if it is the step of `f`, or nil."
   [{:keys [step in-order?]} stages]
   (or (order/first-ordered stages step)
       (when in-order? (count stages))))
@@ -83,7 +82,7 @@
   (when-let [i (first-ordered f stages)]
     (let [stage (if (< (long i) (count stages)) (stage-name (nth stages i)) "the step")]
       (error/fail! :skein/stateful-unordered
-                   (str stage " needs its elements in order, and :unordered true gives up the order. Leave out one of them.")
+                   (str stage " needs its elements in order, and :ordered? false gives it up. Leave out one of them.")
                    {:stage stage, :index i}))))
 
 ;;;; Folds
@@ -116,8 +115,8 @@
   [f]
   (some? (first-ordered f (stages-of (:xform f)))))
 
-(defn- ->options ^Fold$Options [{:keys [parallelism grain unordered pool]} watch]
-  (Fold$Options. (or parallelism (.parallelism Fold/DEFAULTS)) (or grain 0) (boolean unordered) pool watch))
+(defn- ->options ^Fold$Options [{:keys [workers grain ordered? pool] :or {ordered? true}} watch]
+  (Fold$Options. (or workers (.workers Fold/DEFAULTS)) (or grain 0) ordered? pool watch))
 
 (defn- run-watched
   "Returns the value of a fold, and its Watch if there is one.
@@ -127,9 +126,9 @@
   (check-functions (:identity f) (:combine f) (:step f))
   (let [opts (when opts (check/options "fold" opts known))
         stages (stages-of (:xform f))]
-    (when (:unordered opts) (check-unordered f stages))
+    (when (false? (:ordered? opts)) (check-unordered f stages))
     ;; The source may be an open file after this line, so all arguments have been checked before.
-    (let [source (source/source coll)
+    (let [source (kinds/source coll)
           {:keys [on-progress]} opts
           watch (watch/watch source pieces on-progress)
           value (.over (->fold f stages (if (or opts watch) (->options opts watch) Fold/DEFAULTS)) source)]
@@ -145,16 +144,8 @@
   [opts f coll]
   (cond
     (instance? Eduction coll) (recur opts (fed-by coll f) (.coll ^Eduction coll))
-    (source/remote? coll) (source/-fold coll opts f)
+    (kinds/remote? coll) (kinds/-fold coll opts f)
     :else (nth (run-watched nil opts f coll) 0)))
-
-(defn run-plain
-  "Like `run`, for a fold of these functions only. They need no map, which would cost a small fold too much."
-  [xform combine step coll]
-  (if (or (instance? Eduction coll) (source/remote? coll))
-    (run nil {:xform xform, :combine combine, :step step} coll)
-    (do (check-functions nil combine step)
-        (.over (Fold. combine (stages-of xform) step true false combine Fold/DEFAULTS) (source/source coll)))))
 
 (defn under-way
   "Returns the folds of this process that have run for more than a millisecond and have not ended: {:caller Thread :start
@@ -186,5 +177,5 @@
   [opts f coll]
   (cond
     (instance? Eduction coll) (recur opts (fed-by coll f) (.coll ^Eduction coll))
-    (source/remote? coll) (source/-explain coll opts f)
+    (kinds/remote? coll) (kinds/-explain coll opts f)
     :else (explain-here opts f coll)))

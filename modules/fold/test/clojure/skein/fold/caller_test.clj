@@ -24,10 +24,10 @@
 
 (defn- fold-with-helpers [source]
   (let [caller (Thread/currentThread)]
-    (fold/fold {:parallelism 2 :grain 1} (fold/through (map (fn [x] (fails-unless caller x))) fold/count) source)))
+    (fold/fold {:workers 2 :grain 1} (fold/through (map (fn [x] (fails-unless caller x))) fold/count) source)))
 
 (defn- fold-alone []
-  (fold/fold {:parallelism 1} (fold/through (map (fn [x] (fails-unless nil x))) fold/count) [1 2]))
+  (fold/fold {:workers 1} (fold/through (map (fn [x] (fails-unless nil x))) fold/count) [1 2]))
 
 (deftest the-callers-stack-is-in-a-suppressed-exception
   (doseq [[what source] {"by position" (vec (range 20000)), "a feed" (iterator-seq (.iterator ^Iterable (vec (range 20000))))}]

@@ -92,7 +92,7 @@
     (is (not (contains? (arities :k) 1)) "a lookup completes nothing")))
 
 (deftest stateful-stages-are-recognised
-  (let [paths (fn [xform] (:path (fold/explain {:grain 10, :parallelism 2} (fold/through (comp (map inc) xform) (fold/into [])) (range 100))))]
+  (let [paths (fn [xform] (:path (fold/explain {:grain 10, :workers 2} (fold/through (comp (map inc) xform) (fold/into [])) (range 100))))]
     (doseq [xform [(take 5) (drop 5) (distinct) (dedupe) (partition-all 3) (partition-by odd?) (map-indexed vector) (interpose 0) (take-nth 2)
                    (halt-when neg?) (drop-while neg?) (keep-indexed vector)]]
       (is (= :in-order (paths xform))))
@@ -121,13 +121,15 @@
                  (do (await-latch full) (swap! most max @n-read))
                  (.countDown full))
                x)]
-    (is (= (range 10000) (within-deadline (fold/fold {:parallelism 2, :grain 10} (comp (map look) (map-indexed (fn [_ x] x))) into conj source))))
+    (is (= (range 10000) (within-deadline (fold/fold {:workers 2, :grain 10}
+                                                     (fold/through (comp (map look) (map-indexed (fn [_ x] x))) (fold/into []))
+                                                     source))))
     (is (<= (- window 20) (long @most) (+ window 10)) "four blocks for each thread")))
 
 (deftest blocks-keep-the-feed-s-order
-  (doseq [parallelism [2 3 5], grain [1 7]
+  (doseq [workers [2 3 5], grain [1 7]
           :let [[source] (counting 3000)]]
-    (is (= (range 3000) (within-deadline (fold/fold {:parallelism parallelism, :grain grain} into conj source))))))
+    (is (= (range 3000) (within-deadline (fold/fold {:workers workers, :grain grain} (fold/into []) source))))))
 
 (deftype ^:private Broken [^long n ^:unsynchronized-mutable ^long at closed]
   Feed
@@ -141,16 +143,19 @@
   (close [_] (deliver closed true)))
 
 (deftest a-feed-that-throws-ends-the-fold-and-is-closed
-  (doseq [parallelism [1 2 4], xform [identity (comp (map identity) (dedupe))]
+  (doseq [workers [1 2 4], xform [identity (comp (map identity) (dedupe))]
           :let [closed (promise)]]
-    (is (= {:at 100} (try (within-deadline (fold/fold {:parallelism parallelism, :grain 7} xform + + (->Broken 100 0 closed)))
+    (is (= {:at 100} (try (within-deadline (fold/fold {:workers workers, :grain 7}
+                                                      (fold/through xform +) (->Broken 100 0 closed)))
                           (catch clojure.lang.ExceptionInfo e (ex-data e)))))
     (is (true? (deref closed 0 false)))))
 
 (deftest a-result-hides-a-later-exception-of-the-feed
-  (doseq [parallelism [1 2 4], xform [identity (comp (map identity) (dedupe))]]
-    (is (= 50 (within-deadline (fold/fold {:parallelism parallelism, :grain 7} xform (fn ([] nil) ([a b] (or a b)))
-                                          (fn step [_ x] (when (= 50 x) (reduced x))) (->Broken 100 0 (promise))))))))
+  (doseq [workers [1 2 4], xform [identity (comp (map identity) (dedupe))]]
+    (is (= 50 (within-deadline (fold/fold {:workers workers, :grain 7}
+                                          (fold/through xform {:combine (fn ([] nil) ([a b] (or a b)))
+                                                               :step (fn step [_ x] (when (= 50 x) (reduced x)))})
+                                          (->Broken 100 0 (promise))))))))
 
 ;;;; SpanRun: helpers split
 
@@ -163,9 +168,9 @@
   (close [_] (deliver closed true)))
 
 (deftest each-unit-of-a-span-is-reduced-once
-  (doseq [parallelism [1 2 4], grain [1 13 5000], opts [{} {:unordered true}]
+  (doseq [workers [1 2 4], grain [1 13 5000], opts [{} {:ordered? false}]
           :let [seen (atom []), closed (promise)]]
-    (is (= 499500 (within-deadline (fold/fold (assoc opts :parallelism parallelism, :grain grain) + + (->Watched 1000 seen closed)))))
+    (is (= 499500 (within-deadline (fold/fold (assoc opts :workers workers, :grain grain) + (->Watched 1000 seen closed)))))
     (is (= (range 1000) (mapcat #(apply range %) (sort @seen))))
     (is (every? (fn [[from to]] (<= (- (long to) (long from)) (long grain))) @seen))
     (is (true? (deref closed 0 false)))))
@@ -184,9 +189,11 @@
           :let [dear? #(<= (long dear-from) (long %) (+ 20 (long dear-from)))
                 xform (map #(if (dear? %) (spin-us 50 %) %))
                 xs (vec (range size))]]
-    (is (= xs (within-deadline (fold/fold xform into conj xs))) [size dear-from])
+    (is (= xs (within-deadline (fold/fold (fold/through xform (fold/into [])) xs))) [size dear-from])
     (is (= (subvec xs 0 (inc (long dear-from)))
-           (within-deadline (fold/fold xform into (fn [acc x] (if (= x dear-from) (reduced (conj acc x)) (conj acc x))) xs)))
+           (within-deadline (fold/fold (fold/through xform {:combine into
+                                                            :step (fn [acc x] (if (= x dear-from) (reduced (conj acc x)) (conj acc x)))})
+                                       xs)))
         [size dear-from])))
 
 (deftest a-few-elements-that-wait-for-each-other-are-shared
@@ -198,7 +205,7 @@
                        (when (= 2 x) (.countDown met) (.await met 20 TimeUnit/SECONDS))
                        (swap! threads conj (Thread/currentThread))
                        (spin-us 200 x))]]
-    (is (= (range size) (within-deadline (fold/fold {:parallelism 2} (map meet) into conj (vec (range size))))))
+    (is (= (range size) (within-deadline (fold/fold {:workers 2} (fold/through (map meet) (fold/into [])) (vec (range size))))))
     (is (= [0 2] [(.getCount met) (count @threads)]) size)))
 
 (defn- reducible [n]
@@ -207,13 +214,13 @@
 (deftest a-source-may-call-the-completion-of-its-step
   (let [source (reify IReduceInit (reduce [_ f init] (transduce (map inc) f init [1 2])))]
     (is (= [2 3] (fold/fold (fold/into []) source)))
-    (is (= 5 (within-deadline (fold/fold {:grain 1, :parallelism 2} + + source))))))
+    (is (= 5 (within-deadline (fold/fold {:grain 1, :workers 2} + source))))))
 
 (deftest pushed-elements-stay-on-their-thread
   (doseq [xform [(map inc) (comp (map inc) (take 300))]
           :let [threads (atom #{})
                 step (fn [acc x] (swap! threads conj (Thread/currentThread)) (LockSupport/parkNanos 20000) (conj acc x))
-                {:keys [value path reason]} (fold/explain {:parallelism 2, :grain 1} {:xform xform, :combine into, :step step} (reducible 500))]]
+                {:keys [value path reason]} (fold/explain {:workers 2, :grain 1} {:xform xform, :combine into, :step step} (reducible 500))]]
     (is (= [(into [] xform (range 500)) :serial "the source reduces itself, on one thread"] [value path reason]))
     (is (= #{(Thread/currentThread)} @threads))))
 
@@ -224,5 +231,5 @@
                 fresh (fn fresh [& _] (let [acc (Object.)] (.add made (WeakReference. acc)) acc))
                 most (atom 0)
                 step (fn [acc x] (LockSupport/parkNanos 100000) (when (= 290 x) (reset! most (living))) acc)]]
-    (within-deadline (run {:parallelism 2, :grain 1} {:identity fresh, :combine fresh, :step step} (map identity (range 300))))
+    (within-deadline (run {:workers 2, :grain 1} {:identity fresh, :combine fresh, :step step} (map identity (range 300))))
     (is (< 0 @most 20) (str (count made) " were made"))))

@@ -244,7 +244,8 @@
   (let [text (.getBytes "a\nbc\n\nd")
         positions (atom [])
         channel (fn [read] (reify PositionChannel (read [_ bytes position] (read bytes position)) (isOpen [_] true) (close [_])))
-        lines (fn [read] (fold/fold {:parallelism 1, :grain 2} (fold/into []) (lines/lines (input/by-position "there" (alength text) #(channel read)))))]
+        lines (fn [read] (fold/fold {:workers 1, :grain 2}
+                                    (fold/into []) (lines/lines (input/by-position "there" (alength text) #(channel read)))))]
     (is (= ["a" "bc" "" "d"]
            (lines (fn [^ByteBuffer bytes position]
                     (swap! positions conj position)

@@ -67,7 +67,7 @@
 
 (def ^:private opts-gen
   (gen/hash-map :grain (gen/frequency [[1 (gen/choose 1 30)] [1 (gen/choose 1000 9000)]])
-                :parallelism (gen/choose 1 4)))
+                :workers (gen/choose 1 4)))
 
 (deftest lines-are-those-of-line-seq
   (with-files [file ".txt" packed ".gz"]
@@ -104,7 +104,7 @@
           copy (map (fn [^Slice s] [(.position s) (.text s StandardCharsets/UTF_8)]))]
       (write! file text)
       (doseq [grain [1 7 64 1000 100000]]
-        (let [parts (all {:grain grain :parallelism 3} (eduction copy (lines/slices (str file))))]
+        (let [parts (all {:grain grain :workers 3} (eduction copy (lines/slices (str file))))]
           (is (= text (str/join (map second parts))))
           (is (every? #(str/ends-with? % "\n") (butlast (map second parts))))
           (is (= (map first parts) (butlast (reductions + 0 (map (comp count second) parts))))))))))
@@ -118,8 +118,8 @@
     (let [text (str/join "\n" (range 5000))]
       (zstd! a text)
       (zstd! b "b")
-      (is (= (map str (range 5000)) (all {:grain 10, :parallelism 3} (lines/lines a))))
-      (is (= (concat (map str (range 5000)) ["b"]) (all {:grain 1, :parallelism 3} (lines/lines [a b])))))))
+      (is (= (map str (range 5000)) (all {:grain 10, :workers 3} (lines/lines a))))
+      (is (= (concat (map str (range 5000)) ["b"]) (all {:grain 1, :workers 3} (lines/lines [a b])))))))
 
 (defn- zstd ^bytes [^String text]
   (let [out (ByteArrayOutputStream.)]
@@ -156,7 +156,7 @@
     (zstd! c "4\n")
     (is (= ["1" "2"] (all {} (lines/lines a))))
     (is (= ["3"] (all {} (lines/lines b))))
-    (is (= ["1" "2" "3" "4"] (all {:grain 1, :parallelism 2} (lines/lines [a b c]))))))
+    (is (= ["1" "2" "3" "4"] (all {:grain 1, :workers 2} (lines/lines [a b c]))))))
 
 (deftest several-files-are-divided-each-on-its-own
   (with-files [a ".txt" b ".gz" c ".txt" d ".gz"]
@@ -166,7 +166,7 @@
     (gzip! d "5")
     (is (= ["1" "2" "3" "4" "5"]
            (all {} (lines/lines [(str a) b (.toPath c) d]))
-           (all {:grain 1, :parallelism 3} (lines/lines [(str a) b (.toPath c) d]))
+           (all {:grain 1, :workers 3} (lines/lines [(str a) b (.toPath c) d]))
            (all {} (lines/lines (Arrays/asList (object-array [(str a) b (.toPath c) d]))))
            (all {} (lines/lines (eduction (map str) [a b c d])))))
     (is (= [] (all {} (lines/lines []))))))
@@ -177,7 +177,7 @@
           text (str "a\n" long-line "\nb")]
       (write! file text)
       (gzip! packed text)
-      (is (= ["a" long-line "b"] (all {:grain 1000 :parallelism 4} (lines/lines file)) (all {} (lines/lines packed)))))))
+      (is (= ["a" long-line "b"] (all {:grain 1000 :workers 4} (lines/lines file)) (all {} (lines/lines packed)))))))
 
 (deftest early-stop-and-order
   (with-files [file ".txt"]
@@ -207,7 +207,7 @@
         (if (keyword? source)
           (is (= :skein/bad-delimiter source))
           (do (write-bytes! file (.getBytes (str/join (map #(str % delimiter) parts)) ^String charset))
-              (is (= parts (all {:grain 1, :parallelism 2} source)))))))
+              (is (= parts (all {:grain 1, :workers 2} source)))))))
     (testing "those that do are refused, others are not"
       (let [refused? (fn [delimiter charset] (= :skein/bad-delimiter (error-of #(lines/records {:charset charset} file delimiter))))]
         (is (every? #(refused? "|" %) ["Shift_JIS" "windows-31j" "GBK" "GB18030" "Big5" "ISO-2022-JP"]))
@@ -307,7 +307,7 @@
     (write! file (str/join (repeat 100000 "line\n")))
     (let [shrunk (atom false)
           step (fn [n _] (when (compare-and-set! shrunk false true) (shrink! file 10000)) (inc (long n)))
-          data (try (within-deadline (fold/fold {:grain 5000} + step (lines/lines file)))
+          data (try (within-deadline (fold/fold {:grain 5000} {:combine +, :step step} (lines/lines file)))
                     (catch clojure.lang.ExceptionInfo e (ex-data e)))]
       (is (= :skein/file-truncated (:skein/error data)))
       (is (= (str file) (:path data))))))
@@ -338,11 +338,11 @@
       (zstd! zst text)
       (doseq [[kind source] {"plain" (lines/lines plain), "gzip" (lines/lines packed), "Zstandard" (lines/lines zst)
                              "slices" (lines/slices plain), "several" (lines/lines [packed plain]), "many" (lines/lines [plain zst])}
-              opts [{:parallelism 1, :grain 100} {:parallelism 3, :grain 100} {}]]
+              opts [{:workers 1, :grain 100} {:workers 3, :grain 100} {}]]
         (testing [kind opts]
           ;; Other threads may have done everything before the caller looks. Then the caller is still
           ;; interrupted.
-          (is (contains? (cond-> #{[InterruptedException false]} (= 3 (:parallelism opts)) (conj [nil true]))
+          (is (contains? (cond-> #{[InterruptedException false]} (= 3 (:workers opts)) (conj [nil true]))
                          (within-deadline (.interrupt (Thread/currentThread))
                                           (end-of #(fold/fold opts fold/count source))))
               "before the fold")
@@ -384,7 +384,7 @@
       (pipe! pipe "a\nb")
       (is (= ["a" "b"] (all {} (lines/lines pipe))))
       (pipe! pipe "c\nd")
-      (is (= ["x" "y" "c" "d" "x" "y"] (all {:grain 1, :parallelism 2} (lines/lines [file pipe file])))))
+      (is (= ["x" "y" "c" "d" "x" "y"] (all {:grain 1, :workers 2} (lines/lines [file pipe file])))))
     (testing "progress counts no bytes that aren't there"
       (let [last-report (atom nil)]
         (fold/fold {:on-progress #(reset! last-report %)} fold/count (lines/lines [empty file empty]))
@@ -395,7 +395,7 @@
     (write! file (str/join (repeat 10000 "line\n")))
     (let [grown (atom false)
           step (fn [n _] (when (compare-and-set! grown false true) (spit file "more\n" :append true)) (inc (long n)))]
-      (is (= 10000 (within-deadline (fold/fold {:grain 5000} + step (lines/lines file))))))))
+      (is (= 10000 (within-deadline (fold/fold {:grain 5000} {:combine +, :step step} (lines/lines file))))))))
 
 (deftest a-source-of-files-can-be-folded-again
   (with-files [file ".txt"]
@@ -415,7 +415,7 @@
 (deftest progress-of-a-compressed-file-counts-unpacked-bytes
   (with-files [file ".txt.gz"]
     (gzip! file (str/join (repeat 50000 "line\n")))
-    (doseq [opts [{} {:grain 5000, :parallelism 2}]
+    (doseq [opts [{} {:grain 5000, :workers 2}]
             :let [last-report (atom nil)]]
       (is (= 50000 (within-deadline (fold/fold (assoc opts :on-progress #(reset! last-report %)) fold/count (lines/lines file)))))
       (is (= {:done 250000 :total nil :unit :bytes} @last-report)))))
@@ -432,7 +432,7 @@
       (doseq [file [packed plain], write [behind into-it], grain [nil 5000]
               :let [overwrite (fn overwrite [^Slice slice] (let [text (.text slice StandardCharsets/UTF_8)] (write slice) text))]]
         (is (= expected
-               (str/split-lines (str/join (all (cond-> {:parallelism 1} grain (assoc :grain grain))
+               (str/split-lines (str/join (all (cond-> {:workers 1} grain (assoc :grain grain))
                                                (eduction (map overwrite) (lines/slices (str file))))))))))))
 
 (deftest slices-name-their-file
@@ -448,4 +448,5 @@
     (run! #(gzip! % "line\n") [a b])
     (let [both (CountDownLatch. 2)
           meet (fn [line] (.countDown both) (when (.await both 20 TimeUnit/SECONDS) line))]
-      (is (= ["line" "line"] (within-deadline (fold/fold {:parallelism 2} (map meet) into conj (lines/lines [a b]))))))))
+      (is (= ["line" "line"] (within-deadline (fold/fold {:workers 2}
+                                                         (fold/through (map meet) (fold/into [])) (lines/lines [a b]))))))))

@@ -7,6 +7,7 @@
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
    [skein.fold :as fold]
+   [skein.fold.kinds :as kinds]
    [skein.fold.primitive :as primitive]
    [skein.fold.source :as source])
   (:import
@@ -36,7 +37,7 @@
                                 xs (gen/vector (gen/choose 0 100) 1 100)
                                 a gen/nat, b gen/nat]
                    (let [coll ((makers kind) xs)
-                         ^Span span (source/source coll)
+                         ^Span span (kinds/source coll)
                          n (.size span)
                          [from to] (sort [(min a n) (min b n)])
                          wanted (take (- to from) (drop from (if (instance? Span coll) xs (seq coll))))]
@@ -95,7 +96,7 @@
         step (fn step [n _]
                (when (= 150 n) (dotimes [_ 100] (when (held?) (System/gc))))
                (if (= 151 n) (reduced (held?)) (inc (long n))))]
-    (is (false? (fold/fold {:parallelism 1} (fn ([] 0) ([a _] a)) step (coll 0))))))
+    (is (false? (fold/fold {:workers 1} {:combine (fn ([] 0) ([a _] a)), :step step} (coll 0))))))
 
 ;;;; Loops
 
@@ -106,7 +107,7 @@
   (let [f (fn [x] (+ x 1))
         xs (vec (range 20000))
         before (n-compiled)
-        sum #(fold/fold {:parallelism 1} (map f) + + xs)]
+        sum #(fold/fold {:workers 1} (fold/through (map f) +) xs)]
     (dotimes [_ 5] (is (= 200010000 (sum))))
     (is (= before (n-compiled)) "a hundred thousand elements are too few")
     (dotimes [_ 15] (is (= 200010000 (sum))))
@@ -117,7 +118,7 @@
 (deftest a-small-fold-compiles-no-loop
   (let [before (count loops-kept)
         f (fn [x] x)]
-    (dotimes [_ 10] (fold/fold (map f) + + (vec (range 9999))))
+    (dotimes [_ 10] (fold/fold (fold/through (map f) +) (vec (range 9999))))
     (is (= before (count loops-kept)))))
 
 (deftest a-sample-of-the-elements-chooses-the-loop
@@ -130,8 +131,8 @@
                 xform (comp (filter number?) (filter pos?) (map inc))]]
     (with-redefs [primitive/worth-compiling 0
                   primitive/loops (ConcurrentHashMap.)]
-      (is (= (transduce xform + source) (fold/fold {:parallelism 1} xform + + source)) [kind odd-ones])
-      (is (= (transduce xform conj source) (fold/fold xform into conj source)) [kind odd-ones])
+      (is (= (transduce xform + source) (fold/fold {:workers 1} (fold/through xform +) source)) [kind odd-ones])
+      (is (= (transduce xform conj source) (fold/fold (fold/through xform (fold/into [])) source)) [kind odd-ones])
       (is (= #{(if (contains? odd-ones 0) :objects kind)} (set (map first (keys @#'primitive/loops)))) [kind odd-ones]))))
 
 (deftest a-compiled-loop-agrees-with-its-chain
@@ -139,16 +140,20 @@
     (let [xs (vec (range 12000))
           seen (atom [])]
       (testing "to the first reduced value"
-        (is (= (range 1 101) (fold/fold {:parallelism 1} (map inc) into (fn [acc x] (if (= 100 x) (reduced (conj acc x)) (conj acc x))) xs))))
+        (is (= (range 1 101) (fold/fold {:workers 1}
+                                        (fold/through (map inc) {:combine into
+                                                                 :step (fn [acc x] (if (= 100 x) (reduced (conj acc x)) (conj acc x)))})
+                                        xs))))
       (testing "to the first exception"
         (is (thrown-with-msg? ArithmeticException #"zero"
-                              (fold/fold {:parallelism 1} (map #(do (swap! seen conj %) (/ 1 (- 100 (long %))))) + + xs)))
+                              (fold/fold {:workers 1}
+                                         (fold/through (map #(do (swap! seen conj %) (/ 1 (- 100 (long %))))) +) xs)))
         (is (= (range 101) @seen)))
       (testing "past stages that it does not know"
         (is (= (into [] (comp (filter odd?) (partition-all 7)) xs)
-               (fold/fold (comp (filter odd?) (partition-all 7)) into conj xs)))
+               (fold/fold (fold/through (comp (filter odd?) (partition-all 7)) (fold/into [])) xs)))
         (is (= (transduce (comp (map str) (mapcat seq)) conj [] xs)
-               (fold/fold (comp (map str) (mapcat seq)) into conj xs))))
+               (fold/fold (fold/through (comp (map str) (mapcat seq)) (fold/into [])) xs))))
       (testing "over more stages than it takes"
         (is (= (transduce (apply comp (repeat 30 (map inc))) + xs)
-               (fold/fold (apply comp (repeat 30 (map inc))) + + xs)))))))
+               (fold/fold (fold/through (apply comp (repeat 30 (map inc))) +) xs)))))))

@@ -50,7 +50,7 @@
            [(fold/fuse (update-vals pairs first)) (fn [xs] (update-vals pairs #((second %) xs)))])
          (gen/let [[f model] inner, k (gen/choose 1 5)]
            [(fold/group-by #(mod (long %) (long k)) f) (fn [xs] (update-vals (group-by #(mod (long %) (long k)) xs) model))])
-         (gen/let [[f model] inner] [(fold/then f vector) (comp vector model)])
+         (gen/let [[f model] inner] [(fold/finish vector f) (comp vector model)])
          (gen/let [[f model] inner, xform (gen/elements transducers)] [(fold/through xform f) #(model (into [] xform %))])]))
     leaf-gen))
 
@@ -65,7 +65,7 @@
                    (prop/for-all [[f model] fold-gen
                                   xs (gen/vector (gen/choose -30 60) 0 120)
                                   make (gen/elements [vec long-array #(apply list %) reducible])
-                                  parallelism (gen/choose 1 4)
+                                  workers (gen/choose 1 4)
                                   grain (gen/choose 1 20)]
-                     (= (model xs) (fold/fold {:parallelism parallelism, :grain grain} f (make xs))))))]
+                     (= (model xs) (fold/fold {:workers workers, :grain grain} f (make xs))))))]
     (is (:pass? result) (pr-str (:seed result) (drop 1 (:smallest (:shrunk result))) (:result result)))))

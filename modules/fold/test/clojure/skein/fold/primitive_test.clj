@@ -78,19 +78,20 @@
       (instance? (Class/forName "[D") source) (double-array (again source))
       :else source)))
 
-(defn- agrees? [{:keys [source long? names step parallelism grain]}]
+(defn- agrees? [{:keys [source long? names step workers grain]}]
   (let [source (if long? (tiled source) source)
         xform (apply comp (map stages names))
         {:keys [combine step]} (steps step)]
     (= (outcome #(transduce xform (completing step) (combine) source))
-       (outcome #(fold/fold (cond-> {:parallelism parallelism} grain (assoc :grain grain)) xform combine step source)))))
+       (outcome #(fold/fold (cond-> {:workers workers} grain (assoc :grain grain))
+                            (fold/through xform {:combine combine, :step step}) source)))))
 
 (def ^:private case-gen
   (gen/hash-map :source source-gen
                 :long? (gen/frequency [[4 (gen/return false)] [1 (gen/return true)]])
                 :names (gen/vector (gen/elements (keys stages)) 0 3)
                 :step (gen/elements (keys steps))
-                :parallelism (gen/choose 1 4)
+                :workers (gen/choose 1 4)
                 :grain (gen/one-of [(gen/return nil) (gen/choose 1 300)])))
 
 (deftest unboxed-folds-agree-with-transduce
@@ -107,7 +108,7 @@
     (let [v (vec (range 1000 (+ 1000 (long enough))))]
       (doseq [source [v (object-array v)]
               xform [(filter pos?) (comp (remove neg?) (take enough)) (comp (filter pos?) (map identity))]]
-        (is (every? true? (map identical? v (fold/fold xform into conj source))))))))
+        (is (every? true? (map identical? v (fold/fold (fold/through xform (fold/into [])) source))))))))
 
 (deftest sums-and-products-overflow-as-transduce-does
   (with-redefs [primitive/worth-compiling 0]
@@ -117,4 +118,5 @@
       (is (= [:threw ArithmeticException] (outcome #(fold/fold f (make xs))) (outcome #(reduce f (make xs))))))
     (doseq [f [inc dec -], n [300 enough]]
       (is (= [:threw ArithmeticException]
-             (outcome #(fold/fold (map f) + + (long-array (repeat n (if (= f inc) Long/MAX_VALUE Long/MIN_VALUE))))))))))
+             (outcome #(fold/fold (fold/through (map f) +)
+                                  (long-array (repeat n (if (= f inc) Long/MAX_VALUE Long/MIN_VALUE))))))))))

@@ -39,7 +39,7 @@
 
 (deftest a-long-fold-is-listed
   (let [all (vec (range 100000))]
-    (doseq [options [{:parallelism 1} {:parallelism 2 :grain 100}]]
+    (doseq [options [{:workers 1} {:workers 2 :grain 100}]]
       (let [[{:keys [unit done total]} & more] (seen-at options all 99999)]
         (is (= [nil :elements 100000] [more unit total]))
         (is (< 0 (long done) 100000) "without the block that is still running")))
@@ -47,4 +47,4 @@
     (is (= [[:elements nil]] (map (juxt :unit :total) (seen-at {} (eduction (map identity) (reify clojure.lang.IReduceInit (reduce [_ f init] (reduce f init all)))) 99999))))))
 
 (deftest a-small-fold-is-not-listed
-  (is (= [] (seen-at {:parallelism 1} [1 2] 2))))
+  (is (= [] (seen-at {:workers 1} [1 2] 2))))

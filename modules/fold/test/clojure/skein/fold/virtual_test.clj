@@ -34,9 +34,9 @@
   "Folds the elements of `coll`, which has no end, until `ended?` is true; (begun) is called first."
   [opts xform coll begun ended?]
   (let [begin (delay (begun))]
-    (fold/fold opts xform (fn ([] :none) ([_ b] b))
-               (fn step [_ _] @begin (if @ended? (reduced :ended) :none))
-               coll)))
+    (fold/fold opts
+               (fold/through xform {:combine (fn ([] :none) ([_ b] b))
+                                    :step (fn step [_ _] @begin (if @ended? (reduced :ended) :none))}) coll)))
 
 (def ^:private endless
   "What folds do for ever: options, xform, elements."
@@ -45,8 +45,8 @@
    :in-order [nil (comp (map identity) (dedupe)) (range Long/MAX_VALUE)]
    :in-order-from-the-first [nil (dedupe) (range Long/MAX_VALUE)]
    :a-sequence-in-order [nil (dedupe) (iterate inc 0)]
-   :alone [{:parallelism 1} (map identity) (range Long/MAX_VALUE)]
-   :a-sequence-alone [{:parallelism 1} (map identity) (iterate inc 0)]
+   :alone [{:workers 1} (map identity) (range Long/MAX_VALUE)]
+   :a-sequence-alone [{:workers 1} (map identity) (iterate inc 0)]
    :pushed [nil (map identity) (reducible (range))]
    :pushed-in-order [nil (dedupe) (reducible (range))]})
 
@@ -78,11 +78,13 @@
           :let [threads (fn [opts xform]
                           (within-deadline
                             @(on-virtual #(let [caller (Thread/currentThread)]
-                                            (disj (fold/fold (assoc opts :grain 10) xform (fn ([] #{}) ([a b] (into a b))) (fn step [acc _] (conj acc (Thread/currentThread)))
+                                            (disj (fold/fold (assoc opts :grain 10)
+                                                             (fold/through xform {:combine (fn ([] #{}) ([a b] (into a b)))
+                                                                                  :step (fn step [acc _] (conj acc (Thread/currentThread)))})
                                                              coll)
                                                   caller)))))
                 virtual (fn [threads] (filter #(.isVirtual ^Thread %) threads))]]
-    (is (= #{} (threads {} (dedupe)) (threads {:parallelism 1} (map identity))))
+    (is (= #{} (threads {} (dedupe)) (threads {:workers 1} (map identity))))
     (is (= [] (virtual (threads {} (map identity))) (virtual (threads {} (comp (map identity) (dedupe))))))))
 
 (def ^:dynamic *offset* 0)
@@ -90,12 +92,17 @@
 (deftest steps-see-the-caller's-bindings-there
   (is (= 2000 (within-deadline
                 @(on-virtual #(binding [*offset* 2]
-                                (fold/fold {:grain 10} (dedupe) + (fn step [acc _] (+ acc (long *offset*))) xs)))))))
+                                (fold/fold {:grain 10}
+                                           (fold/through (dedupe) {:combine +
+                                                                   :step (fn step [acc _] (+ acc (long *offset*)))}) xs)))))))
 
 (deftest exceptions-of-helpers-reach-the-caller
   (let [thrown (ex-info "no more" {})]
     (is (identical? thrown (within-deadline
-                             @(on-virtual #(fold/fold {:grain 10} + (fn step [acc x] (if (= x 500) (throw thrown) (+ acc x))) xs)))))))
+                             @(on-virtual #(fold/fold {:grain 10}
+                                                      {:combine +
+                                                       :step (fn step [acc x] (if (= x 500) (throw thrown) (+ acc x)))}
+                                                      xs)))))))
 
 (defn- interrupted-in
   "Folds on a virtual thread, which is interrupted while `step` is called with 500; returns [value-or-exception interrupted?]."
@@ -104,7 +111,10 @@
         result (promise)
         thread (Thread/startVirtualThread
                  (fn []
-                   (let [value (try (fold/fold {:grain 1} (dedupe) + (fn [acc x] (when (= x 500) (step here)) (+ acc x)) xs)
+                   (let [value (try (fold/fold {:grain 1}
+                                               (fold/through (dedupe) {:combine +
+                                                                       :step (fn [acc x] (when (= x 500) (step here)) (+ acc x))})
+                                               xs)
                                     (catch Throwable t t))]
                      (deliver result [value (.isInterrupted (Thread/currentThread))]))))]
     (within-deadline
@@ -124,13 +134,15 @@
                            (try @(promise) (catch InterruptedException _)))))))
 
 (deftest an-unnoticed-interrupt-is-kept
-  (let [folded (on-virtual #(vector (fold/fold {:grain 1} (dedupe) + (fn [acc x] (when (= x 999) (.interrupt (Thread/currentThread))) (+ acc x)) xs)
+  (let [step (fn [acc x] (when (= x 999) (.interrupt (Thread/currentThread))) (+ acc x))
+        folded (on-virtual #(vector (fold/fold {:grain 1} (fold/through (dedupe) {:combine +, :step step}) xs)
                                     (Thread/interrupted)))]
     (is (= [499500 true] (within-deadline @folded)))))
 
 (deftest virtual-threads-fold-within-folds-of-virtual-threads
   (is (= (* 50 499500)
          (within-deadline
-           @(on-virtual #(fold/fold {:grain 1, :parallelism 4} +
-                                    (fn step [acc _] (+ acc @(on-virtual (fn [] (fold/fold {:grain 10, :parallelism 4} + + xs)))))
+           @(on-virtual #(fold/fold {:grain 1, :workers 4}
+                                    {:combine +
+                                     :step (fn step [acc _] (+ acc @(on-virtual (fn [] (fold/fold {:grain 10, :workers 4} + xs)))))}
                                     (range 50)))))))

@@ -67,22 +67,26 @@
   (doseq [[kind fold-of] folds
           n [0 1 100 5000]
           micros (if (= 5000 n) [0 1 10] [0 1 100])
-          opts [{:parallelism 1} {:parallelism 2} {:parallelism 8} {:parallelism 2, :pool nobody} {:parallelism 8, :grain 7}
-                {:parallelism 2, :grain 4096, :pool nobody}]
+          opts [{:workers 1} {:workers 2} {:workers 8} {:workers 2, :pool nobody} {:workers 8, :grain 7}
+                {:workers 2, :grain 4096, :pool nobody}]
           :let [[xform step] (fold-of micros n)
                 wanted (vec (range n))
                 given (cond-> wanted (or (not= :take kind) (zero? n)) (conj :end))]]
     (testing [kind n micros opts]
-      (is (= wanted (within-deadline (fold/fold opts xform into step (source/reading (silent-after given)))))))))
+      (is (= wanted (within-deadline (fold/fold opts
+                                                (fold/through xform {:combine into, :step step})
+                                                (source/reading (silent-after given)))))))))
 
 (deftest every-kind-of-source-that-reads-on-may-fall-silent
   (doseq [[kind source] sources
           [_ fold-of] folds
           n [50 3000]
-          opts [{} {:parallelism 3, :grain 10} {:parallelism 2, :pool nobody}]
+          opts [{} {:workers 3, :grain 10} {:workers 2, :pool nobody}]
           :let [[xform step] (fold-of (quot 1000 (long n)) n)]]
     (testing [kind n opts]
-      (is (= (range n) (take n (within-deadline (fold/fold opts xform into step (source (silent-after (concat (range n) [:end])))))))))))
+      (is (= (range n) (take n (within-deadline (fold/fold opts
+                                                           (fold/through xform {:combine into, :step step})
+                                                           (source (silent-after (concat (range n) [:end])))))))))))
 
 (defn- read-by-another
   "Returns a source of what (next!) gives, and a function that returns its argument, an element. For the first element, 0, it waits
@@ -98,12 +102,13 @@
 
 (deftest other-threads-reduce-what-a-waiting-reader-has-read
   (doseq [[_ fold-of] folds
-          parallelism [2 5]
+          workers [2 5]
           coll [(concat (range 30) [:end]) (concat (range 30) [:end :never :never])]
           :let [[xform step] (fold-of 0 30)
                 {:keys [source meet]} (read-by-another (silent-after coll))]]
     (is (= (range 30)
-           (take 30 (within-deadline (fold/fold {:parallelism parallelism, :grain 1000} (comp (map meet) xform) into step source)))))))
+           (take 30 (within-deadline (fold/fold {:workers workers, :grain 1000}
+                                                (fold/through (comp (map meet) xform) {:combine into, :step step}) source)))))))
 
 (deftest late-exception-of-a-waiting-reader-counts-in-order
   (doseq [xform [(map identity) (comp (map identity) (map-indexed (fn [_ x] x)))]
@@ -116,15 +121,18 @@
                                                            x)))
                 step (fn step [acc x] (.countDown seen) (if (= last-one x) (reduced (conj acc x)) (conj acc x)))
                 value (atom nil)
-                data (data-of #(reset! value (within-deadline (fold/fold {:parallelism 2, :grain 1000} (comp (map meet) xform)
-                                                                         into step source))))]]
+                data (data-of #(reset! value (within-deadline (fold/fold {:workers 2, :grain 1000}
+                                                                         (fold/through (comp (map meet) xform) {:combine into
+                                                                                                                :step step})
+                                                                         source))))]]
     (is (= wanted (or data @value)))))
 
 (deftest rest-of-a-seq-is-not-realized-before-its-first-is-used
-  (doseq [opts [{:parallelism 1} {:parallelism 2} {:parallelism 2, :grain 3}]
+  (doseq [opts [{:workers 1} {:workers 2} {:workers 2, :grain 3}]
           :let [next! (silent-after [1 2 :end])
                 eager (fn eager [x] (reify ISeq (seq [this] this) (first [_] x) (more [_] (eager (next!))) (next [this] (.more this))))]]
-    (is (= [1 2] (within-deadline (fold/fold opts (take-while #(not= :end %)) into conj (eager (next!))))))))
+    (is (= [1 2] (within-deadline (fold/fold opts
+                                             (fold/through (take-while #(not= :end %)) (fold/into [])) (eager (next!))))))))
 
 (defn- with-empty-blocks
   "A feed of the elements of `coll` of which every other block is empty; it counts them, if `counts?`."
@@ -143,10 +151,12 @@
             (Spans/ofArray (object-array block))))))))
 
 (deftest a-block-may-be-empty
-  (doseq [opts [{} {:parallelism 1} {:parallelism 2, :grain 10} {:parallelism 4, :grain 10} {:parallelism 2, :pool nobody}]
+  (doseq [opts [{} {:workers 1} {:workers 2, :grain 10} {:workers 4, :grain 10} {:workers 2, :pool nobody}]
           xform [(map #(spend 10 %)) (comp (map #(spend 10 %)) (map-indexed (fn [_ x] x)))]
           counts? [true false]]
-    (is (= (range 500) (within-deadline (fold/fold opts xform into conj (with-empty-blocks (range 500) counts?)))) [opts counts?])))
+    (is (= (range 500) (within-deadline (fold/fold opts
+                                                   (fold/through xform (fold/into []))
+                                                   (with-empty-blocks (range 500) counts?)))) [opts counts?])))
 
 ;;;; Sources that pause now and then
 
@@ -174,17 +184,18 @@
 (def ^:private case-gen
   (gen/hash-map :n (gen/choose 0 400), :stop (gen/choose 0 800), :boom (gen/choose 0 1200), :source (gen/elements (keys until-nil))
                 :pauses (gen/set (gen/choose 0 400) {:max-elements 5}), :slow (gen/set (gen/choose 0 400) {:max-elements 3})
-                :stage (gen/elements (keys stages)), :parallelism (gen/choose 1 6)
+                :stage (gen/elements (keys stages)), :workers (gen/choose 1 6)
                 :grain (gen/one-of [(gen/return nil) (gen/choose 1 300)])))
 
 (defn- outcome [f] (try (f) (catch ExceptionInfo e (ex-data e))))
 
-(defn- agrees? [{:keys [n stop boom pauses slow source stage parallelism grain]}]
+(defn- agrees? [{:keys [n stop boom pauses slow source stage workers grain]}]
   (let [xform (comp (map (fn [x] (when (contains? slow x) (LockSupport/parkNanos 800000)) (spend 1 x))) (stages stage))
         step (fn ([acc] acc) ([acc x] (if (= x stop) (reduced (conj acc :stop)) (conj acc x))))
-        opts (cond-> {:parallelism parallelism} grain (assoc :grain grain))]
+        opts (cond-> {:workers workers} grain (assoc :grain grain))]
     (= (outcome #(transduce xform step [] ((until-nil :reducible) (pausing n pauses boom))))
-       (outcome #(fold/fold opts xform into step ((until-nil source) (pausing n pauses boom)))))))
+       (outcome #(fold/fold opts
+                            (fold/through xform {:combine into, :step step}) ((until-nil source) (pausing n pauses boom)))))))
 
 (deftest a-source-that-pauses-agrees-with-transduce
   (let [{:keys [pass? shrunk seed result]} (within-deadline (check/quick-check 200 (prop/for-all [c case-gen] (agrees? c))))]
@@ -216,20 +227,23 @@
 
 (deftest a-pipe-that-stays-open-is-folded-as-far-as-its-lines-go
   (doseq [[ending write-to] {".fifo" write-parts!, ".gz" write-packed!, ".zst" write-zstd!}
-          opts [{:parallelism 1} {:parallelism 2} {:parallelism 3, :grain 10} {:parallelism 2, :pool nobody}]
+          opts [{:workers 1} {:workers 2} {:workers 3, :grain 10} {:workers 2, :pool nobody}]
           lines [["a" "b"] (mapv str (range 1000)) (mapv str (range 100000)) [(apply str (repeat 300000 "x")) "y"]]
           :let [file (File/createTempFile "skein-fold" ending)
                 done (CountDownLatch. 1)
                 text (str (str/join "\n" lines) "\nend\nnot")]]
     (try
       (named-pipe! file (map str/join (partition-all 3001 text)) write-to done)
-      (is (= lines (within-deadline (fold/fold opts until-end into conj (lines/lines file)))) [ending opts (count lines)])
+      (is (= lines (within-deadline (fold/fold opts
+                                               (fold/through until-end (fold/into []))
+                                               (lines/lines file)))) [ending opts (count lines)])
       (finally (.countDown done) (.delete file)))))
 
 (deftest any-stream-may-stay-open
-  (doseq [opts [{:parallelism 1} {:parallelism 2} {:parallelism 2, :pool nobody}]
+  (doseq [opts [{:workers 1} {:workers 2} {:workers 2, :pool nobody}]
           :let [out (PipedOutputStream.)
                 in (PipedInputStream. out 4096)]]
     (write-parts! out ["a\nb" "\r\nend\r\n" "not"])
-    (is (= ["a" "b"] (within-deadline (fold/fold opts until-end into conj
+    (is (= ["a" "b"] (within-deadline (fold/fold opts
+                                                 (fold/through until-end (fold/into []))
                                                  (StreamFeed. (input/stream "pipe" in) (RecordFormat/lines StandardCharsets/UTF_8))))))))

@@ -34,7 +34,7 @@
   [f source]
   (let [units (long-array 1)
         stopped (volatile! false)
-        value (fold/fold {:parallelism 1} (fold/through (watching units stopped) (dissoc f :complete)) source)]
+        value (fold/fold {:workers 1} (fold/through (watching units stopped) (dissoc f :complete)) source)]
     [(if @stopped :stopped :value) value (aget units 0)]))
 
 (defn- check-files

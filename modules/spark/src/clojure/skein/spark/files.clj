@@ -72,7 +72,7 @@
   files  function of an input, returns the source of all of its records"
   [{:keys [uri from to size]} files]
   (if size
-    (between (fold-source/source (files (input/by-position uri size #(channel uri)))) from to)
+    (between (fold-source/-source (files (input/by-position uri size #(channel uri)))) from to)
     (files (input/stream uri (opened uri 0)))))
 
 (defn line-part

@@ -24,7 +24,7 @@
   "Returns the stage that keeps the fold `f` from being combined in any order, as {:stage name, :index i}, or nil."
   [f]
   (try
-    (fold/fold {:unordered true} (dissoc f :complete) [])
+    (fold/fold {:ordered? false} (dissoc f :complete) [])
     nil
     (catch clojure.lang.ExceptionInfo e
       (if (= :skein/stateful-unordered (:skein/error (ex-data e)))

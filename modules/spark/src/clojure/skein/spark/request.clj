@@ -39,7 +39,7 @@
   [f]
   (let [[sym a b] (names/making-call f)]
     (case sym
-      skein.fold/then (recur a)
+      skein.fold/finish (recur b)
       skein.fold/through (fold/through a (far-fold (->fold b)))
       skein.fold/group-by (fold/group-by a (far-fold (->fold b)))
       skein.fold/fuse (fold/fuse (if (map? a) (update-vals a (comp far-fold ->fold)) (mapv (comp far-fold ->fold) a)))

@@ -85,7 +85,7 @@
 
 (defn- run-in-order [job f request {:keys [index] :as stage}]
   (when (= :refuse (:order (:opts job))) (refuse! stage))
-  (fold/fold {:parallelism 1} (dissoc (order/suffix f index) :complete) (in-order job (assoc request :stages index))))
+  (fold/fold {:workers 1} (dissoc (order/suffix f index) :complete) (in-order job (assoc request :stages index))))
 
 (defn- run-traced
   "Returns [value stage]: the value of the fold `f`, not yet post-processed, and the stage that needed order, or nil.

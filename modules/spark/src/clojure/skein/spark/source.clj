@@ -3,6 +3,7 @@
   "What can be folded on a cluster: pieces, each a call that returns a source there, or the rows of an RDD."
   {:no-doc true}
   (:require
+   [skein.fold.kinds :as kinds]
    [skein.fold.source :as fold-source]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
@@ -42,7 +43,7 @@
 (deftype-once Far [cluster pieces rdd reader]
   fold-source/Source
   (-source [this] this)
-  fold-source/Remote
+  kinds/Remote
   (-fold [_ opts f] (run/run opts f (parts cluster pieces rdd reader)))
   (-explain [_ opts f] (run/explain opts f (parts cluster pieces rdd reader)))
   Object

@@ -110,7 +110,7 @@
     (fold/quantiles [0.5]) (range 100)
     (fold/group-by odd? (fold/through (map inc) fold/sum)) (range 10)
     folds/stats (range 50)
-    (fold/then (fold/fuse [fold/min fold/max]) first) [3 1 2]))
+    (fold/finish first (fold/fuse [fold/min fold/max])) [3 1 2]))
 
 (deftest a-changed-fold-is-not-sent-as-the-original
   (is (= 6 (fold/fold (sent (assoc (fold/into []) :identity +, :step +, :combine +, :complete identity)) [1 2 3])))

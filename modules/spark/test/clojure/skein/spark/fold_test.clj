@@ -53,9 +53,9 @@
     (is (= ["a" "b" "c" "d"] (fold/fold (fold/into []) (spark/rows cluster rdd))))))
 
 (deftest a-plain-fold-runs-where-its-source-is
-  (is (= 2500 (fold/fold (comp (map inc) (filter odd?)) + + (numbers 100))))
-  (is (= 4950 (fold/fold + + (numbers 100))))
-  (is (= "100" (fold/fold (fold/then fold/count str) (numbers 100))))
+  (is (= 2500 (fold/fold (fold/through (comp (map inc) (filter odd?)) +) (numbers 100))))
+  (is (= 4950 (fold/fold + (numbers 100))))
+  (is (= "100" (fold/fold (fold/finish str fold/count) (numbers 100))))
   (is (= [1 2 3] (fold/fold (fold/into []) (eduction (map inc) (take 3) (numbers 100)))))
   (is (= {:value 4950} (select-keys (fold/explain fold/sum (numbers 100)) [:value]))))
 

@@ -25,7 +25,7 @@
     folds/stats [1 2]
     (spark/named `folds/less-than 3 false) [1 2]
     (fold/through (comp (map folds/bucket) (filter (folds/below 3)) (take 4)) fold/frequencies) [1 2]
-    (fold/group-by folds/month (fold/then fold/count #(str "done here: " %))) [1 2])
+    (fold/group-by folds/month (fold/finish #(str "done here: " %) fold/count)) [1 2])
   (is (nil? (spark/problem fold/sum))))
 
 (deftest planted-problems-are-found

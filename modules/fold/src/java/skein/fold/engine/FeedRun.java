@@ -59,7 +59,7 @@ final class FeedRun extends Run {
         this.front = front;
         feed = alone.feed;
         measured = alone.root.pace.copy();
-        window = 4 * fold.options.parallelism();
+        window = 4 * fold.options.workers();
     }
 
     private boolean isInOrder() {
@@ -205,7 +205,7 @@ final class FeedRun extends Run {
 
         /** Adds the elements just read to this thread's part, or to a new one. Called under the lock. */
         private void place() {
-            if (part != null && (fold.options.unordered() || part == tail())) return;
+            if (part != null && (!fold.options.ordered() || part == tail())) return;
             part = new Part(pace);
             insertAfter(tail(), part);
         }

@@ -22,16 +22,16 @@ public final class Fold {
     /**
      * How to run a fold.
      *
-     * @param parallelism the most threads, the caller's included
+     * @param workers the most threads, the caller's included
      * @param grain units in a block, without a serial start; 0: measured
-     * @param unordered whether accumulators may be combined in any order
+     * @param ordered whether only neighbouring accumulators may be combined
      * @param pool runs the helpers; null: the engine's crew
      * @param watch records how the fold runs, or null
      */
-    public record Options(int parallelism, long grain, boolean unordered, Executor pool, Watch watch) {}
+    public record Options(int workers, long grain, boolean ordered, Executor pool, Watch watch) {}
 
     /** As many threads as there are processors, blocks as measured, in order, on the crew, unwatched. */
-    public static final Options DEFAULTS = new Options(Crew.PROCESSORS, 0, false, null, null);
+    public static final Options DEFAULTS = new Options(Crew.PROCESSORS, 0, true, null, null);
 
     /** How long a virtual thread may keep its carrier thread; getting it back takes some 20 us. */
     private static final long SLICE_NANOS = 1_000_000;

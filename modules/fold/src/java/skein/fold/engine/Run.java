@@ -106,7 +106,7 @@ abstract class Run {
     // Helpers.
 
     private int maxHelpers() {
-        return fold.options.parallelism() - 1;
+        return fold.options.workers() - 1;
     }
 
     private boolean wantsHelp() {
@@ -252,7 +252,7 @@ abstract class Run {
         synchronized (lock) {
             if (part.isDropped()) return;
             shut();
-            if (fold.options.unordered()) {
+            if (!fold.options.ordered()) {
                 for (Part p = head; p != null; p = p.right) p.close();
             } else {
                 for (Part p = part.right; p != null; p = p.right) p.drop();
@@ -285,7 +285,7 @@ abstract class Run {
 
     /** Ends {@code part} with what it has thrown. */
     private void thrown(Part part, Throwable t) {
-        if (fold.options.unordered() || isCancellation(part, t)) {
+        if (!fold.options.ordered() || isCancellation(part, t)) {
             fail(t);
             return;
         }

@@ -155,8 +155,8 @@ final class Start {
         root.step = Fused.stepOf(span, fold.stages, fold.rawStep, chain);
         root.acc = fold.identity.invoke();
         nextQuestion = start + ALONE_NANOS;
-        sharable = fold.options.parallelism() > 1;
-        fold.path("serial", sharable ? "it ended before helpers would have paid off" : "parallelism is 1");
+        sharable = fold.options.workers() > 1;
+        fold.path("serial", sharable ? "it ended before helpers would have paid off" : ":workers is 1");
     }
 
     /** Folds {@code span}. */

@@ -35,7 +35,7 @@ public final class CrewCheck {
                             false,
                             false,
                             NOTHING,
-                            new Fold.Options(2, 0, false, crew, null)),
+                            new Fold.Options(2, 0, true, crew, null)),
                     new Part(new Pace(1, 1)));
             this.work = work;
         }

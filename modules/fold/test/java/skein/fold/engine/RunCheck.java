@@ -28,7 +28,7 @@ public final class RunCheck extends Run {
 
     private RunCheck(Random random, int n, int reducedAt, int thrownAt) {
         super(
-                new Fold(STEP, new IFn[0], STEP, false, false, CONCAT, new Fold.Options(4, 0, false, null, null)),
+                new Fold(STEP, new IFn[0], STEP, false, false, CONCAT, new Fold.Options(4, 0, true, null, null)),
                 new Part(null));
         this.reducedAt = reducedAt;
         this.thrownAt = thrownAt;
