@@ -9,7 +9,8 @@
    [skein.deadline :refer [within-deadline]]
    [skein.fold.lines :as lines]
    [skein.fold.source :as source]
-   [skein.reducers :as r]))
+   [skein.reducers :as r]
+   [skein.reloading :as reloading]))
 
 (set! *warn-on-reflection* true)
 
@@ -179,3 +180,26 @@
       (is (= [7 11] (into [] (r/take 2 (make)))))
       (is (= 18 (r/fold + (r/take 2 (make)))))
       (is (= [8 12 4] (r/fold into conj (r/map inc (make))) (r/reduce conj [] (r/map inc (make))))))))
+
+(deftest collections-from-before-a-reload-work
+  (is (= []
+         (reloading/faults
+           '[[skein.fold :as fold] [skein.fold.lines :as lines] [skein.fold.source :as source] [skein.reducers :as r]]
+           '[(require 'skein.reducers :reload)
+             (require 'skein.reducers :reload-all)]
+           '[[:lines (lines/lines "LICENSE") (fn [xs] (r/fold + (r/map count xs))) 11156]
+             [:own-type
+              (do (deftype Own [] source/Source (-source [_] [1 2 3])) (->Own))
+              (fn [xs] (r/fold + xs))
+              6]
+             [:extended-type
+              (do (deftype Bare [])
+                  (extend-protocol r/CollFold Bare (coll-fold [_ _ combinef _] (combinef 4 4)))
+                  (->Bare))
+              (fn [xs] (r/fold + xs))
+              8]
+             [:cat
+              (r/cat (java.util.ArrayList. [1 2]) (java.util.ArrayList. [3]))
+              (fn [xs] [(r/fold + (r/map inc xs)) (r/fold + (r/cat xs (java.util.ArrayList. [4]))) (fold/fold + xs)])
+              [9 10 6]]
+             [:cat-of-maps (r/cat {1 2} {3 4}) (fn [xs] (r/fold + (fn [acc k v] (+ acc k v)) xs)) 10]]))))
