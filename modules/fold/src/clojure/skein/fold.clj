@@ -42,10 +42,6 @@
         (check-part :complete (:complete f) "one argument" ifn?)
         f)
     (arity/function? f) {:combine f, :step f}
-    (and (map? f) (seq f) (run/options? f))
-    (error/fail! :skein/bad-fold
-                 (str "No fold follows the options " (error/preview f) ". The call is (fold options f coll).")
-                 {:fold f})
     :else (error/fail! :skein/bad-fold
                        (str "A fold must be a map with :step, :combine and :identity, or a function that is both step and combine, but is "
                             (error/preview f) ". Options come first: (fold options f coll).")

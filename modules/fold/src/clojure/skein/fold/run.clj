@@ -33,11 +33,6 @@
    :pool [#(instance? Executor %) "a java.util.concurrent.Executor"]
    :on-progress [ifn? "a function of one argument"]})
 
-(defn options?
-  "Returns whether all keys of the map `m` are options of a fold."
-  [m]
-  (every? #(contains? known %) (keys m)))
-
 (defn- not-taken
   "Returns a text that says what is wrong with `f`, which should be a function of `arguments`, also a text."
   [f arguments]

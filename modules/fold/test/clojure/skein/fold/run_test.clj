@@ -57,8 +57,8 @@
           [[#(fold/fold (map inc) fold/sum xs) :skein/bad-option "(fold (through (map inc) sum) coll)"]
            [#(fold/explain (map inc) fold/sum xs) :skein/bad-option "(fold (through (map inc) sum) coll)"]
            [#(fold/fold + conj xs) :skein/bad-option "(fold {:combine +, :step conj} coll)"]
-           [#(fold/fold {:workers 2} xs) :skein/bad-fold "No fold follows the options {:workers 2}"]
-           [#(fold/fold fold/sum {:workers 2} xs) :skein/bad-fold "The call is (fold options f coll)"]]
+           [#(fold/fold {:workers 2} xs) :skein/bad-fold "is {:workers 2}. Options come first: (fold options f coll)"]
+           [#(fold/fold fold/sum {:workers 2} xs) :skein/bad-fold "Options come first: (fold options f coll)"]]
           :let [thrown (is (thrown? ExceptionInfo (f)))]]
     (is (= error (:skein/error (ex-data thrown))))
     (is (str/includes? (ex-message thrown) advice))))
