@@ -70,13 +70,13 @@ Without --force the command refuses to overwrite a FILE that is not empty.
   (let [file (File. path)]
     (cond
       (.isDirectory file)
-      (error/fail! :skein/file-is-directory (str path ": is a directory; name a file in it") {:input path})
+      (error/fail! [:skein/file :directory] (str path ": is a directory; name a file in it") {:input path})
       (and (.isFile file) (pos? (.length file)) (not force?))
-      (error/fail! :skein/file-exists (str path ": exists; give --force to overwrite it") {:output path})
+      (error/fail! [:skein/file :exists] (str path ": exists; give --force to overwrite it") {:output path})
       :else file)))
 
 (defn- write-failed! [path ^IOException e]
-  (error/fail! :skein/file-unwritable (str path ": can't be written: " (.getMessage e)) {:output path}))
+  (error/fail! [:skein/file :unwritable] (str path ": can't be written: " (.getMessage e)) {:output path}))
 
 (defn- write-file
   "Writes the log to a file. Deletes a file that could not be finished."
@@ -160,16 +160,16 @@ example:
 (defn- explain
   "Prints the error, and returns the exit code."
   [command ^Throwable e {:keys [err]}]
-  (let [{:skein/keys [error] :keys [failures]} (ex-data e)
+  (let [{:skein/keys [error] :keys [failures problem]} (ex-data e)
         prefix (if (contains? commands command) (str "skein " command ": ") "skein: ")]
     (cond
       failures (doseq [{:keys [message]} failures] (print-line err prefix message))
-      error (print-line err prefix (ex-message e)
-                        (when (= error :skein/bad-option)
+      error (print-line err prefix (error/untold (ex-message e))
+                        (when (= problem :usage)
                           (str " (see: skein " (if (contains? commands command) (str command " ")) "--help)")))
       (instance? IOException e) (print-line err prefix "can't write to standard output: " (ex-message e))
       :else (print-line err prefix "failed: " e "; --trace shows where"))
-    (if (and error (not= error :skein/file-unwritable)) 2 1)))
+    (if (and error (not= problem :unwritable)) 2 1)))
 
 (defn run
   "Runs one command and returns its exit code.

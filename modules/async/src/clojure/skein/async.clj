@@ -109,7 +109,7 @@
 
 (defn closed?
   "Returns whether `port` has been closed. A closed channel accepts no puts, but values that were put
-  before can still be taken. Throws :skein/not-a-port.
+  before can still be taken. Throws :skein/bad-argument.
 
       (let [c (chan)] [(closed? c) (do (close! c) (closed? c))])
       ;=> [false true]"
@@ -121,7 +121,7 @@
   closed already; then its cause stays as it was.
 
   Takes return the remaining values and then nil, as after `close!`. Instead of nil, `<?` and `<??`
-  throw the cause, the same object. Throws :skein/bad-cause, and :skein/not-a-port, also for a port
+  throw the cause, the same object. Throws :skein/bad-argument, also for a port
   of another library, which keeps no cause.
 
       (let [c (chan)]
@@ -220,7 +220,7 @@
   - :default   returned as `[default :default]` when no operation is ready
   - :priority  true: try in the given order; otherwise the choice is random
 
-  Like core.async's; differs as `<!` does, and throws :skein/bad-option for other options."
+  Like core.async's; differs as `<!` does, and throws :skein/bad-argument for other options."
   {:skein.impl.go/op '{:method alts, :arity [1 nil]}
    :arglists '([ports & {:as opts}])}
   [ports & opts]
@@ -254,8 +254,7 @@
   gets it: `<?`, `<??`, or an operation such as `into` on a channel to which it was passed on. If
   that has not happened within a second, or when the JVM ends, the uncaught-exception handler gets it,
   once. The system property skein.report-ms has the time; 0: at once, unless a take waits. The body may block, and may take and put in any function that it calls. Any Clojure form compiles, unless it is
-  too large or too deeply nested for the JVM. Then the compiler throws :skein/block-too-large or
-  :skein/nested-too-deep."
+  too large or too deeply nested for the JVM. Then the compiler throws :skein/block-too-large."
   {:style/indent 0, :skein.impl.go/block true}
   [& body]
   (block/compile-go &env body &form))
@@ -302,7 +301,7 @@
 
 (defn <!within
   "Like `<!`, but parks for at most `ms` milliseconds. After that it takes nothing, and returns
-  `default`. Throws :skein/bad-number.
+  `default`. Throws :skein/bad-argument.
 
       (<!! (go (<!within (chan) 5 :late)))
       ;=> :late"
@@ -313,7 +312,7 @@
     (port/within limit default (alts! [port limit] :priority true))))
 
 (defn <!!within
-  "Like `<!within`, but blocks this thread. Throws :skein/bad-number.
+  "Like `<!within`, but blocks this thread. Throws :skein/bad-argument.
   It may be called in a block, as `<!!`.
 
       (<!!within (go 1) 60000 :late)
@@ -413,7 +412,7 @@
   It closes when the first of them closes.
 
   Like core.async's. Differs: stops taking when a put finds the returned channel closed. If `f`
-  returns nil, the channel closes with :skein/nil-value.
+  returns nil, the channel closes with :skein/nil-put.
 
       (<!! (into [] (map + [(to-chan! [1 2]) (to-chan! [10 20])])))
       ;=> [11 22]"
@@ -432,7 +431,7 @@
   "Puts the values of `coll` on `ch` and then closes `ch`, unless `close?` is false. Returns a
   channel that closes after the last put, or when `ch` has been closed.
 
-  Like core.async's. Differs: if `coll` contains nil, the puts end, and `ch` closes with :skein/nil-value. The
+  Like core.async's. Differs: if `coll` contains nil, the puts end, and `ch` closes with :skein/nil-put. The
   same holds for an exception from a lazy `coll`."
   ([ch coll] (onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))
@@ -627,15 +626,15 @@
   scope of skein.scope, or an atom; a mult, mix or pub passes the name on to its channel.
 
   skein.inspect shows the name, and so do the stories of skein.sim, and a channel where it is printed, as in messages and traces.
-  Throws :skein/not-a-port and :skein/bad-option.
+  Throws :skein/bad-argument.
 
       (re-find #\"orders\" (pr-str (label! (chan) \"orders\")))
       ;=> \"orders\""
   [x name]
   (let [hub? (satisfies? hubs/Mux x)]
-    (check/that :skein/not-a-port "x of label!" x
+    (check/that "x of label!" x
                 (or hub? (satisfies? spi/Channel x) (instance? Region$Owner x) (instance? IDeref x))
                 "a channel, a mult, mix or pub, a limiter, a scope or an atom")
-    (check/that :skein/bad-option "name of label!" name (or (nil? name) (string? name)) "a string or nil")
+    (check/that "name of label!" name (or (nil? name) (string? name)) "a string or nil")
     (Labels/set (if hub? (hubs/muxch* x) x) name)
     x))

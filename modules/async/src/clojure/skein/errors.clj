@@ -60,9 +60,9 @@
 (defn async-trace
   "Returns the stack trace of an exception as maps, user frames first: :via (:frame, :awaited-by or
   :spawned-by), :ns, :fn, :file, :line, and :op for a park. If a function has several frames at one line, one of
-  them is there. Throws :skein/not-an-exception."
+  them is there. Throws :skein/bad-argument."
   [error]
-  (check/instance :skein/not-an-exception "error of async-trace" error Throwable "an exception")
+  (check/instance "error of async-trace" error Throwable "an exception")
   (let [[frames] (reduce (fn element [[out via] ^StackTraceElement e]
                            (cond
                              (mark? e) [out (marks (.getMethodName e) via)]
@@ -177,11 +177,11 @@
   - error   the exception; :all: all of `exceptions`; by default the newer one of `*e` and the last of `exceptions`
   - depth   how many frames of each, by default 12
 
-  Throws :skein/not-an-exception and :skein/bad-number."
+  Throws :skein/bad-argument."
   ([] (pst nil 12))
   ([x] (if (integer? x) (pst nil x) (pst x 12)))
   ([error depth]
-   (check/that :skein/not-an-exception "error of pst" error
+   (check/that "error of pst" error
                (or (nil? error) (= :all error) (instance? Throwable error)) "an exception or :all")
    (check/whole "depth of pst" depth 0)
    (let [errors (cond

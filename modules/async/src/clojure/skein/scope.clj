@@ -163,7 +163,7 @@
   (cancellation [_ _]
     (let [[reason text cause] (why @state)
           called (or scope-name site)]
-      (Cancelled. (str "Cancelled with its scope" (when called (str " " called)) ": " text ".") reason {:scope called} cause)))
+      (Cancelled. (error/told :skein/cancelled (str "Cancelled with its scope" (when called (str " " called)) ": " text ".")) reason {:scope called} cause)))
   (ended [_ region value thrown read]
     (when-some [p (get-in @state [:outcomes region])]
       (deliver p (cond
@@ -312,10 +312,10 @@
     (if thrown (throw (Failures/reached thrown)) result)))
 
 (defn- check-body
-  "Throws :skein/bad-binding if the body begins with a map of options, whose value would be dropped."
+  "Throws :skein/bad-argument if the body begins with a map of options, whose value would be dropped."
   [s [form & more]]
   (when (and more (map? form) (seq form) (every? known (keys form)))
-    (error/fail! :skein/bad-binding
+    (error/fail! :skein/bad-argument
                  (str "The body of scope begins with the options " (error/preview form) ". They go into the vector: (scope ["
                       s " " (error/preview form) "] ...).")
                  {:value (error/preview form)})))
@@ -377,10 +377,10 @@
                  {:scope called})))
 
 (defn- check-scope
-  "Returns `x`, or throws :skein/bad-scope if it is not a scope. `call` is the call as text, with the scope named s."
+  "Returns `x`, or throws :skein/bad-argument if it is not a scope. `call` is the call as text, with the scope named s."
   [call x]
   (when-not (instance? Scope x)
-    (error/fail! :skein/bad-scope (str "The first argument, such as s in " call ", must be a scope, but is " (error/preview x)
+    (error/fail! :skein/bad-argument (str "The first argument, such as s in " call ", must be a scope, but is " (error/preview x)
                                     ". The vector of scope names it: (scope [s] " call ").") {:value (error/preview x)}))
   x)
 
@@ -430,7 +430,7 @@
   - :daemon?  true: the scope does not wait for this child. When the body and the other children have
               ended, the scope cancels it, and then waits for its end
 
-  Throws :skein/scope-closed, :skein/bad-scope and :skein/bad-option.
+  Throws :skein/scope-closed, :skein/bad-argument.
 
       (scope [s] @(fork s (+ 1 2)))
       ;=> 3"
@@ -455,7 +455,7 @@
 (defmacro go
   "Runs the body as a block that is a child of scope `s` and starts soon. Returns a port of
   its value, as skein.async's `async` does: `<?` and `<??` throw its exception. For options see `fork`. Throws
-  :skein/scope-closed and :skein/bad-scope."
+  :skein/scope-closed and :skein/bad-argument."
   {:style/indent 1}
   [s & body]
   (block 'goIn s &env body &form))
@@ -527,9 +527,9 @@
      (make (assoc fresh :grace-ms grace-ms :region nil) options nil nil))))
 
 (defn- check-closer
-  "Throws :skein/bad-scope unless this code may close the scope."
+  "Throws :skein/bad-argument unless this code may close the scope."
   [^Scope s]
-  (let [refuse (fn [text] (error/fail! :skein/bad-scope text {:scope (or (.-scope-name s) (.-site s))}))]
+  (let [refuse (fn [text] (error/fail! :skein/bad-argument text {:scope (or (.-scope-name s) (.-site s))}))]
     (when (:region @(.-state s))
       (refuse "close is for a scope of open-scope. This one ends with its body; to end its children earlier use cancel!."))
     (when-some [region (Cancellable/innermost)]
@@ -605,7 +605,7 @@
 (defn outcomes
   "Waits for the children that the scope has so far. Returns a vector of their outcomes, in the
   order in which they were made: {:value x}, {:error exception} or {:cancelled true}. Throws
-  :skein/no-outcomes unless the scope has :on-error :collect.
+  :skein/bad-argument unless the scope has :on-error :collect.
 
       (scope [s {:on-error :collect}]
         (fork s 1)
@@ -614,7 +614,7 @@
       ;=> ({:value 1, :error nil} {:error \"no\"})"
   [scope]
   (when-not (= :collect (.-on-error ^Scope (check-scope "(outcomes s)" scope)))
-    (error/fail! :skein/no-outcomes "The scope collects no outcomes: open it with {:on-error :collect}." {}))
+    (error/fail! :skein/bad-argument "The scope collects no outcomes: open it with {:on-error :collect}." {}))
   (let [{:keys [order outcomes]} @(.-state ^Scope scope)]
     (mapv (fn outcome-of [region]
             (let [[outcome ^Runnable read] @(outcomes region)]

@@ -66,8 +66,7 @@
 
   No call starts before the seq is read, and no item is read before its turn, so the input may
   be infinite or may block. One thread at a time reads it. A seq that nobody reads any more
-  holds no thread. Throws :skein/bad-number, :skein/bad-option, :skein/bad-policy,
-  :skein/not-a-function and :skein/bad-collection.
+  holds no thread. Throws :skein/bad-argument.
   For channels, and for computations, see doc/in-parallel.md.
 
       (pmap 4 inc (range 5))
@@ -94,8 +93,7 @@
                  :report: the uncaught-exception handler gets the exception
                  a function of the exception and the item; what it throws ends all calls
 
-  An interrupted caller interrupts the calls and waits for them. Throws :skein/bad-number,
-  :skein/bad-option, :skein/bad-policy, :skein/not-a-function and :skein/bad-collection.
+  An interrupted caller interrupts the calls and waits for them. Throws :skein/bad-argument.
 
       (let [sum (atom 0)] (prun! 4 #(swap! sum + %) (range 5)) @sum)
       ;=> 10"
@@ -107,7 +105,7 @@
 (defn race
   "Returns the value of the function that ends first, or throws its exception. Each
   function runs on a virtual thread. The others are interrupted, and `race` waits for their end.
-  Throws :skein/not-a-function.
+  Throws :skein/bad-argument.
 
       (race (fn [] (Thread/sleep 60000) :slow) (fn [] :fast))
       ;=> :fast"
@@ -137,7 +135,7 @@
 (defn sleep
   "Waits for `ms` milliseconds, a number or a Duration, or not at all if that is below 1. A block parks, a
   thread blocks. Returns nil. The wait can be cancelled and interrupted. It takes no time in a simulation,
-  which refuses Thread/sleep. Throws :skein/bad-number if `ms` is neither.
+  which refuses Thread/sleep. Throws :skein/bad-argument if `ms` is neither.
 
       (sleep 1)
       ;=> nil"
@@ -155,7 +153,7 @@
 
   The body runs on this thread, with its bindings and locks, and `with-timeout` waits for its
   end. If the body returns a value in spite of the interrupt, returns that. Throws
-  :skein/bad-number and :skein/bad-option.
+  :skein/bad-argument.
 
       (with-timeout {:timeout-ms 1 :default :late} (Thread/sleep 60000))
       ;=> :late"
@@ -181,8 +179,7 @@
                      it returns true for every Exception. An interrupted call is never retried
 
   Throws the last exception, with up to 32 earlier ones suppressed in it. When the time is up,
-  throws :skein/timeout with the last exception as its cause. Throws :skein/bad-option,
-  :skein/bad-number and :skein/not-a-function.
+  throws :skein/timeout with the last exception as its cause. Throws :skein/bad-argument.
 
       (let [calls (atom 0)]
         (retry {:attempts 5 :backoff-ms 1} #(if (< (swap! calls inc) 3) (throw (ex-info \"no\" {})) @calls)))

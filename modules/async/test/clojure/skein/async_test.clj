@@ -9,7 +9,7 @@
    [skein.async.spi :as impl]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.uncaught :refer [await-uncaught]]
-   [skein.upstream :refer [both= outcome]])
+   [skein.upstream :refer [both= class-name outcome]])
   (:import
    (java.util NoSuchElementException)
    (java.util.concurrent CountDownLatch)))
@@ -40,7 +40,7 @@
   (both= [true nil] (let [c (a/chan 1.5)] [(a/offer! c 1) (a/offer! c 2)])))
 
 (deftest non-buffers-are-refused
-  (is (= {:skein/error :skein/not-a-buffer, :argument "buf-or-n of chan", :value "\"10\""}
+  (is (= {:skein/error :skein/bad-argument, :argument "buf-or-n of chan", :wanted "a number, a buffer or nil", :value "\"10\""}
          (try (a/chan "10") (catch clojure.lang.ExceptionInfo e (ex-data e))))))
 
 (deftest windowed-buffers-drop-and-never-wait
@@ -83,7 +83,7 @@
            (run! #(a/>!! c %) [false :x [nil]])
            (vec (repeatedly 3 #(a/<!! c)))))
   (both= (repeat 5 ["java.lang.IllegalArgumentException" "Can't put nil on channel"])
-         (mapv (fn [put] (try (put) (catch Throwable t [(.getName (class t)) (first (str/split-lines (ex-message t)))])))
+         (mapv (fn [put] (try (put) (catch Throwable t [(class-name t) (first (str/split-lines (ex-message t)))])))
                [#(a/put! (a/chan 1) nil)
                 #(a/put! (a/chan) nil identity)
                 #(a/>!! (a/chan 1) nil)

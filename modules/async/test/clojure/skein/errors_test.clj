@@ -26,10 +26,10 @@
 (defn- number-format? [e] (instance? NumberFormatException e))
 
 (deftest an-error-has-a-kind
-  (let [own (ex-info "x" {:skein/error :skein/bad-size})]
-    (is (= :skein/bad-size (errors/kind own) (errors/kind (RuntimeException. (Exception. ^Throwable own)))))
+  (let [own (ex-info "x" {:skein/error :skein/bad-argument})]
+    (is (= :skein/bad-argument (errors/kind own) (errors/kind (RuntimeException. (Exception. ^Throwable own)))))
     (is (= [nil nil nil] (map errors/kind [(ex-info "x" {}) (Exception.) nil])))
-    (is (= :skein/bad-size (errors/kind (ex-info "y" {} own))))))
+    (is (= :skein/bad-argument (errors/kind (ex-info "y" {} own))))))
 
 ;; A program in a file of its own, so that its lines are known.
 (Compiler/load (StringReader. (str/join "\n" ["(ns skein.errors-test.demo (:require [skein.async :refer [<! <!! >!! chan go]]))"
@@ -208,8 +208,8 @@
       (.initCause a b)
       (is (= ["Exception a" "Caused by: Exception b" "Caused by: Exception a"] (take 3 (pst-lines a 0))))))
   (testing "bad arguments are refused"
-    (is (= :skein/not-an-exception (try (errors/async-trace 5) (catch clojure.lang.ExceptionInfo e (errors/kind e)))))
-    (is (= [:skein/not-an-exception :skein/bad-number]
+    (is (= :skein/bad-argument (try (errors/async-trace 5) (catch clojure.lang.ExceptionInfo e (errors/kind e)))))
+    (is (= [:skein/bad-argument :skein/bad-argument]
            (map (fn error-of [args] (try (apply errors/pst args) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
                 [["x"] [(Exception.) -1]])))))
 

@@ -111,7 +111,7 @@
                  (future-cancel slow))
                (s/outcomes s)))))
     (is (identical? boom (caught (s/scope [s {:on-error :collect}] (throw boom)))) "an exception of the body is thrown")
-    (is (= :skein/no-outcomes (:skein/error (ex-data (caught (s/scope [s] (s/outcomes s)))))))))
+    (is (= :skein/bad-argument (:skein/error (ex-data (caught (s/scope [s] (s/outcomes s)))))))))
 
 (deftest a-collected-failure-that-nobody-reads-is-reported
   (doseq [[what start] {"fork" (fn [s boom] (s/fork s (throw boom)))
@@ -419,24 +419,24 @@
 
 (deftest bad-arguments-are-refused
   (are [error form] (= error (:skein/error (ex-data (caught form))))
-    :skein/bad-number (s/scope [s {:timeout-ms "1"}] 1)
-    :skein/bad-policy (s/scope [s {:on-error :ignore}] 1)
-    :skein/bad-option (s/scope [s {:deadline 1}] 1)
-    :skein/bad-option (s/scope [s 5] 1)
-    :skein/bad-option (s/scope [s [:timeout-ms 1]] 1)
-    :skein/bad-scope (s/fork nil 1)
-    :skein/bad-scope (s/go :s 1)
-    :skein/bad-scope (s/fork (+ 1 2))
-    :skein/bad-scope (s/cancel! nil)
-    :skein/bad-scope (s/outcomes 5)
-    :skein/bad-option (s/scope [s] (s/fork [s {:nmae "x"}] 1))
-    :skein/bad-option (s/scope [s] (s/go [s {:daemon? 1}] 1))
-    :skein/bad-option (s/open-scope {:grace 1})
-    :skein/bad-number (s/open-scope {:grace-ms "1"})
+    :skein/bad-argument (s/scope [s {:timeout-ms "1"}] 1)
+    :skein/bad-argument (s/scope [s {:on-error :ignore}] 1)
+    :skein/bad-argument (s/scope [s {:deadline 1}] 1)
+    :skein/bad-argument (s/scope [s 5] 1)
+    :skein/bad-argument (s/scope [s [:timeout-ms 1]] 1)
+    :skein/bad-argument (s/fork nil 1)
+    :skein/bad-argument (s/go :s 1)
+    :skein/bad-argument (s/fork (+ 1 2))
+    :skein/bad-argument (s/cancel! nil)
+    :skein/bad-argument (s/outcomes 5)
+    :skein/bad-argument (s/scope [s] (s/fork [s {:nmae "x"}] 1))
+    :skein/bad-argument (s/scope [s] (s/go [s {:daemon? 1}] 1))
+    :skein/bad-argument (s/open-scope {:grace 1})
+    :skein/bad-argument (s/open-scope {:grace-ms "1"})
     :skein/scope-closed (s/fork (s/scope [s] s) 1)
     :skein/scope-closed (s/async (s/scope [s] s) 1))
   (is (= (str "The first argument, such as s in (fork s ...), must be a scope, but is 3."
-              " The vector of scope names it: (scope [s] (fork s ...)).")
+              " The vector of scope names it: (scope [s] (fork s ...)). [:skein/bad-argument]")
          (ex-message (caught (s/fork (+ 1 2))))))
   (is (re-find #"in \(cancel! s\), must be a scope" (ex-message (caught (s/cancel! nil)))))
   (testing "a child may have siblings made after the body has ended"
@@ -562,11 +562,11 @@
 
 (deftest close-refuses-what-would-wait-for-itself
   (let [s (s/open-scope)]
-    (is (= :skein/bad-scope (within-deadline @(s/fork s (:skein/error (ex-data (caught (.close s))))))))
-    (is (= :skein/bad-scope (within-deadline (a/<!! (s/go s (:skein/error (ex-data (caught (.close s)))))))))
+    (is (= :skein/bad-argument (within-deadline @(s/fork s (:skein/error (ex-data (caught (.close s))))))))
+    (is (= :skein/bad-argument (within-deadline (a/<!! (s/go s (:skein/error (ex-data (caught (.close s)))))))))
     (.close s))
   (s/scope [s]
-    (is (= :skein/bad-scope (:skein/error (ex-data (caught (.close ^java.io.Closeable s))))))))
+    (is (= :skein/bad-argument (:skein/error (ex-data (caught (.close ^java.io.Closeable s))))))))
 
 (deftest an-interrupt-ends-the-grace
   (let [s (s/open-scope {:grace-ms 600000})

@@ -4,6 +4,7 @@
   (:require
    [clojure.core.async]
    [clojure.core.async.impl.protocols]
+   [clojure.string :as str]
    [clojure.test :as test]
    [clojure.walk :as walk]
    [skein.deadline :refer [within-deadline]]))
@@ -36,10 +37,16 @@
        (defn- ~theirs ~doc ~args ~@(translate body))
        (defn- ~(vary-meta fn-name assoc ::twin `'~theirs) ~doc ~args ~@body))))
 
+(defn class-name
+  "Returns the name of the class of `t`. Skein's own classes, which extend core.async's, count as those."
+  [t]
+  (let [c (class t)]
+    (.getName (if (= "skein.base" (.getPackageName c)) (.getSuperclass c) c))))
+
 (defn outcome
-  "Returns the outcome of calling `f`: its value, or [:thrown class-name message]."
+  "Returns the outcome of calling `f`: its value, or [:thrown class-name message], without Skein's keyword in the message."
   [f]
-  (try (f) (catch Throwable t [:thrown (.getName (class t)) (ex-message t)])))
+  (try (f) (catch Throwable t [:thrown (class-name t) (some-> (ex-message t) (str/replace #"\s\[:skein/[^]]*\]$" ""))])))
 
 (defmacro both=
   "Asserts that the body evaluates to `expected` on Skein, and on core.async too. In the body

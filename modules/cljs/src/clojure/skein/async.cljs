@@ -100,7 +100,7 @@
 (defn <!
   "Takes a value, and parks the block until there is one. Returns nil if the port is closed. Like
   core.async's: it must be in a block, and throws elsewhere. Differs: in a function inside a block, the
-  compiler refuses it with :skein/park-in-function."
+  compiler refuses it with :skein/bad-block."
   [port]
   (impl/<! port))
 
@@ -207,7 +207,7 @@
   the first of them closes.
 
   Like core.async's. Differs: stops taking when a put finds the returned channel closed. If `f` returns
-  nil, :skein/nil-value is reported, and the channel closes."
+  nil, :skein/nil-put is reported, and the channel closes."
   ([f chs] (ops/map f chs nil))
   ([f chs buf-or-n] (ops/map f chs buf-or-n)))
 
@@ -229,7 +229,7 @@
   "Puts the values of `coll` on `ch` and then closes `ch`, unless `close?` is false. Returns a channel
   that closes after the last put, or when `ch` has been closed.
 
-  Like core.async's. Differs: if `coll` contains nil, :skein/nil-value is reported, and the puts end. The
+  Like core.async's. Differs: if `coll` contains nil, :skein/nil-put is reported, and the puts end. The
   same holds for an exception from a lazy `coll`."
   ([ch coll] (ops/onto-chan! ch coll true))
   ([ch coll close?] (ops/onto-chan! ch coll close?)))

@@ -49,19 +49,19 @@
 
 (deftest a-park-in-a-function-is-refused-with-its-place-and-a-remedy
   (let [{:skein/keys [error] :keys [line message]} (error-of "(def x\n  (go (map (fn [c]\n (<! c)) [])))")]
-    (is (= :skein/park-in-function error))
+    (is (= :skein/bad-block error))
     (is (= 4 line))
     (is (str/includes? message "(<! c)"))
     (is (str/includes? message "doseq")))
-  (is (= :skein/park-in-function (:skein/error (error-of "(go (for [c []] (<! c)))"))))
-  (is (= :skein/park-in-function (:skein/error (error-of "(go (reify Object (toString [_] (<! 1))))")))))
+  (is (= :skein/bad-block (:skein/error (error-of "(go (for [c []] (<! c)))"))))
+  (is (= :skein/bad-block (:skein/error (error-of "(go (reify Object (toString [_] (<! 1))))")))))
 
 (deftest a-block-in-a-function-in-a-block-may-park
   (is (nil? (error-of "(go (mapv (fn [c] (go (<! c))) []))"))))
 
 (deftest a-wrong-number-of-arguments-is-refused
   (doseq [text ["(go (<!))" "(go (<! 1 2))" "(go (>! 1))" "(go (alts!))"]]
-    (is (= :skein/bad-arity (:skein/error (error-of text))) text))
+    (is (= :skein/bad-block (:skein/error (error-of text))) text))
   (is (str/includes? (:message (error-of "(go (>! 1))")) "the number of arguments is 1, but >! takes 2.")))
 
 (deftest a-local-shadows-an-operation

@@ -75,7 +75,7 @@
   "Returns the options for blocks of about `n` elements. If `n` is the default or not above 0, the engine chooses."
   [n]
   (when-not (number? n)
-    (error/fail! :skein/bad-grain (str "The size of a group must be a number of elements, but is " (error/preview n) ".") {:value n}))
+    (error/fail! :skein/bad-argument (str "The size of a group must be a number of elements, but is " (error/preview n) ".") {:value n}))
   (when-not (or (== n default-n) (not (pos? n)))
     {:grain (max 1 (long (min n Long/MAX_VALUE)))}))
 

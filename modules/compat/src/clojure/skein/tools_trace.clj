@@ -34,7 +34,7 @@
 ;;;; Vars
 
 (defn trace-var*
-  "Traces one var, given as a var or as a symbol with `n`, its namespace. Differs: throws :skein/not-traceable if it holds no function."
+  "Traces one var, given as a var or as a symbol with `n`, its namespace. Differs: throws :skein/bad-argument if it holds no function."
   ([v] (trace-var* (ns-name *ns*) v))
   ([n sym] (trace/trace-vars* nil (ns-name n) [sym]) nil))
 
@@ -65,7 +65,7 @@
 
 (defn trace-ns*
   "Traces the functions of `n`, a namespace or its name. Returns the vars. Differs: refuses the tracer's own namespaces and clojure.core
-  with :skein/not-traceable."
+  with :skein/bad-argument."
   [n]
   (trace/trace-ns* nil n))
 
@@ -98,8 +98,7 @@
   `(trace/with-traced [~@names] ~@body))
 
 (defn trace-fn-call
-  "Calls `f` with `args`, and sends the call to the sinks under the name `fn-name`. Throws :skein/not-a-function and
-  :skein/bad-collection."
+  "Calls `f` with `args`, and sends the call to the sinks under the name `fn-name`. Throws :skein/bad-argument."
   [fn-name f args]
   (check/collection "args of trace-fn-call" args)
   (vars/call-as fn-name (check/function "f of trace-fn-call" f) args))

@@ -69,12 +69,11 @@
        ~@body)))
 
 (defn ^:no-doc submit
-  "Runs `f` on `executor`. Returns a future; see `future-via`. Throws :skein/bad-executor and
-  :skein/not-a-function."
+  "Runs `f` on `executor`. Returns a future; see `future-via`. Throws :skein/bad-argument."
   [executor f]
   (let [submitted (VirtualFuture. ^IFn (check/function "f of submit" f))]
     (try
-      (.execute ^Executor (check/instance :skein/bad-executor "executor of submit" executor Executor "an executor") submitted)
+      (.execute ^Executor (check/instance "executor of submit" executor Executor "an executor") submitted)
       (catch RejectedExecutionException e
         (throw (doto (RejectedExecutionException.
                        "The executor is closed and accepts no more tasks. Use it inside its with-executor.")
@@ -85,7 +84,7 @@
   "Runs the body on an executor. Returns a future like that of `future`.
 
   Like virtuoso's. Throws RejectedExecutionException when the executor is closed, and
-  :skein/bad-executor."
+  :skein/bad-argument."
   {:style/indent 1
    :arglists '([[executor] & body])}
   [bindings & body]
@@ -146,7 +145,7 @@
 
   Like virtuoso's. Differs: at most 32768 calls run at once; as many again start when those have
   been read. Each may hold a socket: `pmap` has a limit. Throws
-  :skein/not-a-function and :skein/bad-collection."
+  :skein/bad-argument."
   [f coll & colls]
   (eagerly (calls-of f (cons coll colls))))
 
@@ -154,7 +153,7 @@
   "Returns a lazy seq of finished futures of the calls of `f` on the items at each position of
   `colls`. Calls run `n` at a time: reading the first of `n` futures runs all `n`. Like virtuoso's. Differs:
   reading the last of `n` does not run the next `n`. The bindings are those of this call. Throws
-  :skein/bad-number, :skein/not-a-function and :skein/bad-collection."
+  :skein/bad-argument."
   [n f coll & colls]
   (batches (check/whole "n" n 1 Integer/MAX_VALUE) (calls-of f (cons coll colls))))
 

@@ -36,7 +36,7 @@
   (testing "upstream, a size below one never ends"
     (doseq [n [0 -1 0.0 0.5]]
       (is (= 49995000 (within-deadline (r/fold n + + xs))))))
-  (is (= :skein/bad-grain (try (r/fold :n + + xs) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))
+  (is (= :skein/bad-argument (try (r/fold :n + + xs) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))
 
 (deftype ^:private Cards [n]
   r/CollFold

@@ -130,13 +130,13 @@
 
 (deftest bad-arguments-are-refused
   (are [error f] (= error (try (f) (catch ExceptionInfo e (:skein/error (ex-data e)))))
-    :skein/not-traceable #(tools/traced? 5)
-    :skein/not-traceable #(tools/trace-var* 5)
-    :skein/not-traceable #(tools/trace-ns* 'no.such.namespace)
-    :skein/not-a-function #(tools/trace-fn-call 'x 5 [1])
-    :skein/bad-collection #(tools/trace-fn-call 'x inc 5))
+    :skein/bad-argument #(tools/traced? 5)
+    :skein/bad-argument #(tools/trace-var* 5)
+    :skein/bad-argument #(tools/trace-ns* 'no.such.namespace)
+    :skein/bad-argument #(tools/trace-fn-call 'x 5 [1])
+    :skein/bad-argument #(tools/trace-fn-call 'x inc 5))
   (is (not (tools/traceable? #'clojure.core/when)))
-  (is (= :skein/not-traceable
+  (is (= :skein/bad-argument
          (try (eval `(tools/deftrace 5)) (catch Exception e (:skein/error (ex-data (ex-cause e))))))))
 
 (deftest the-names-are-those-of-tools-trace

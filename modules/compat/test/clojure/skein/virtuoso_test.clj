@@ -138,17 +138,17 @@
 
 (deftest bad-input-is-refused-at-the-call
   (let [refusal #(:skein/error (ex-data (caught (%))))]
-    (is (= :skein/bad-number (refusal #(v/pmap 0 inc [1])) (refusal #(v/fmap nil inc [1])) (refusal #(v/pmap 1.5 inc [1]))))
-    (is (= :skein/not-a-function (refusal #(v/map 1 [1])) (refusal #(v/pmap 1 "f" [1])) (refusal #(v/thread* nil))))
-    (is (= :skein/bad-executor (refusal #(v/future-via [nil] 1)) (refusal #(v/submit 5 inc))))
+    (is (= :skein/bad-argument (refusal #(v/pmap 0 inc [1])) (refusal #(v/fmap nil inc [1])) (refusal #(v/pmap 1.5 inc [1]))))
+    (is (= :skein/bad-argument (refusal #(v/map 1 [1])) (refusal #(v/pmap 1 "f" [1])) (refusal #(v/thread* nil))))
+    (is (= :skein/bad-argument (refusal #(v/future-via [nil] 1)) (refusal #(v/submit 5 inc))))
     (testing "a number is not a collection"
-      (is (= :skein/bad-collection (refusal #(v/map inc 1)) (refusal #(v/map + [1] 2)) (refusal #(v/pmap 1 inc 1)))))
+      (is (= :skein/bad-argument (refusal #(v/map inc 1)) (refusal #(v/map + [1] 2)) (refusal #(v/pmap 1 inc 1)))))
     (testing "the vector of a macro has its shape"
-      (doseq [[form shape] {`(v/with-executor 5 1) "The vector of with-executor must be [name], but is 5."
-                            `(v/with-executor [~'e 5] 1) "The vector of with-executor must be [name], but is [e 5]."
-                            `(v/future-via 5 1) "The vector of future-via must be [executor], but is 5."
-                            `(v/future-via [~'e 5] 1) "The vector of future-via must be [executor], but is [e 5]."
-                            `(v/for 5 1) "The vector of for must be [name collection ...], but is 5."}]
+      (doseq [[form shape] {`(v/with-executor 5 1) "The vector of with-executor must be [name], but is 5. [:skein/bad-argument]"
+                            `(v/with-executor [~'e 5] 1) "The vector of with-executor must be [name], but is [e 5]. [:skein/bad-argument]"
+                            `(v/future-via 5 1) "The vector of future-via must be [executor], but is 5. [:skein/bad-argument]"
+                            `(v/future-via [~'e 5] 1) "The vector of future-via must be [executor], but is [e 5]. [:skein/bad-argument]"
+                            `(v/for 5 1) "The vector of for must be [name collection ...], but is 5. [:skein/bad-argument]"}]
         (is (= shape (ex-message (ex-cause (caught (eval form))))))))))
 
 (deftest nil-is-an-empty-collection

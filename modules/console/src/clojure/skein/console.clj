@@ -66,8 +66,7 @@
   - :actions  a set. :prove gives the page a button that runs the garbage collector of the target. :record gives it a button
               that starts to record the steps of blocks for the timeline; recording ends when the inspector is switched off
 
-  A console that no page watches takes no snapshot. Throws :skein/no-port, :skein/not-inspectable, :skein/not-a-dump,
-  :skein/not-a-heap-file."
+  A console that no page watches takes no snapshot. Throws :skein/port-in-use, :skein/not-inspectable, :skein/file."
   (^java.io.Closeable [] (serve! {}))
   (^java.io.Closeable [options]
    (let [{:keys [port actions before heap] :as options} (check/options "serve!" options known)

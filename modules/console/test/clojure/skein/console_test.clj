@@ -123,7 +123,7 @@
     (is (= :registry (inspect/level)))
     (is (map? (data first-one "/api/overview")))
     (is (map? (data second-one "/api/overview")) "two look at one program")
-    (is (= :skein/no-port (try (console/serve! {:port port}) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+    (is (= :skein/port-in-use (try (console/serve! {:port port}) (catch ExceptionInfo e (:skein/error (ex-data e))))))
     (is (= [nil nil] (repeatedly 2 #(.close ^Closeable first-one))) "once counts")
     (is (= :registry (inspect/level)) "the other one still looks")
     (is (map? (data second-one "/api/overview")))
@@ -136,4 +136,4 @@
 
 (deftest bad-options-are-refused
   (doseq [options [{:port -1} {:port "80"} {:target 4711} {:actions [:prove]} {:actions #{:kill}} {:colour :red} 5]]
-    (is (= :skein/bad-option (try (.close (console/serve! options)) nil (catch ExceptionInfo e (:skein/error (ex-data e))))) options)))
+    (is (= :skein/bad-argument (try (.close (console/serve! options)) nil (catch ExceptionInfo e (:skein/error (ex-data e))))) options)))

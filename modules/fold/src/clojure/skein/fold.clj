@@ -28,7 +28,7 @@
 
 (defn- check-part [k part wanted fits?]
   (when-not (or (nil? part) (fits? part))
-    (error/fail! :skein/bad-fold
+    (error/fail! :skein/bad-argument
                  (str "The " k " of a fold must be a function of " wanted ", but is " (error/preview part) ". Leave it out, or pass a function.")
                  {:key k, :value part})))
 
@@ -42,7 +42,7 @@
         (check-part :complete (:complete f) "one argument" ifn?)
         f)
     (arity/function? f) {:combine f, :step f}
-    :else (error/fail! :skein/bad-fold
+    :else (error/fail! :skein/bad-argument
                        (str "A fold must be a map with :step, :combine and :identity, or a function that is both step and combine, but is "
                             (error/preview f) ". Options come first: (fold options f coll).")
                        {:fold f})))
@@ -51,7 +51,7 @@
   "Returns the fold `f` that follows the options `opts`."
   [opts f]
   (when (arity/function? opts)
-    (error/fail! :skein/bad-option
+    (error/fail! :skein/bad-argument
                  (str "The options of fold must be a map, but are " (error/preview opts) ". A transducer goes into the fold, as in (fold "
                       "(through (map inc) sum) coll), and so do two functions, as in (fold {:combine +, :step conj} coll).")
                  {:argument "opts of fold", :value (error/preview opts)}))
@@ -81,8 +81,7 @@
   thrown unchanged, unless an earlier element ends the fold. Interrupting the caller ends the fold at once. When fold
   returns or throws, no step is running. Steps see the caller's dynamic bindings.
 
-  Throws :skein/bad-combine, :skein/bad-step, :skein/bad-xform, :skein/bad-fold, :skein/bad-grain, :skein/bad-option,
-  :skein/not-foldable, and :skein/stateful-unordered.
+  Throws :skein/bad-argument.
 
       (fold (through (map inc) +) [1 2 3])
       ;=> 9
@@ -126,8 +125,8 @@
   (vary-meta f assoc ::made {:call call, :fold f}))
 
 (defn through
-  "Returns the fold `f` of the elements that come out of the transducer `xform`, which may be nil. Throws :skein/bad-xform and
-  :skein/bad-fold.
+  "Returns the fold `f` of the elements that come out of the transducer `xform`, which may be nil. Throws :skein/bad-argument
+  if `xform` is no transducer.
 
       (fold (through (comp (map inc) (filter even?)) count) [1 2 3])
       ;=> 2"
@@ -137,7 +136,7 @@
 
 (defn finish
   "Returns the fold whose value is `g` of the value of the fold `f`.
-  Throws :skein/not-a-function and :skein/bad-fold.
+  Throws :skein/bad-argument.
 
       (fold (finish str sum) [1 2 3])
       ;=> \"6\""
@@ -150,7 +149,7 @@
   (when-not (and (or (map? folds) (sequential? folds))
                  ;; The map that is a fold has functions where a map of folds would have folds.
                  (not (and (map? folds) (every? #(arity/function? (% folds)) [:step :combine]))))
-    (error/fail! :skein/bad-fold
+    (error/fail! :skein/bad-argument
                  (str "fuse takes a map from name to fold, or a vector of folds, but got " (error/preview folds) ".")
                  {:folds (error/preview folds)})))
 
@@ -159,7 +158,7 @@
 
   - folds  map from name to fold, or vector of folds; the value is a map or vector accordingly
 
-  Throws :skein/bad-fold.
+  Throws :skein/bad-argument.
 
       (fold (fuse [count sum]) [1 2 3])
       ;=> [3 6]"
@@ -170,8 +169,8 @@
     (made-by [`fuse folds] (if names (finish #(zipmap names %) fused) fused))))
 
 (defn group-by
-  "Returns the fold whose value is a map from (key-fn x) to the fold `f` of all x with that key. Throws :skein/not-a-function and
-  :skein/bad-fold.
+  "Returns the fold whose value is a map from (key-fn x) to the fold `f` of all x with that key. Throws
+  :skein/bad-argument.
 
       (fold (group-by clj/count (into [])) [\"a\" \"bc\" \"d\"])
       ;=> {1 [\"a\" \"d\"], 2 [\"bc\"]}"
@@ -246,12 +245,12 @@
 
 (defn into
   "Returns the fold whose value is `to`, a collection or nil, with the elements added in order.
-  Throws :skein/bad-collection.
+  Throws :skein/bad-argument.
 
       (fold (into {}) [[:a 1] [:b 2] [:a 3]])
       ;=> {:a 3, :b 2}"
   [to]
-  (check/that :skein/bad-collection "to of into" to (or (nil? to) (coll? to)) "nil or a collection to add to")
+  (check/that "to of into" to (or (nil? to) (coll? to)) "nil or a collection to add to")
   (let [part (if (and (or (set? to) (map? to)) (not (record? to))) (empty to) [])
         conj-on (if (instance? clojure.lang.IEditableCollection part)
                   {:identity (fn fresh [] (transient part))
@@ -268,7 +267,7 @@
   - n       int >= 0
   - key-fn  function whose values are compared; by default identity. Equal elements stay in their order
 
-  Throws :skein/bad-number and :skein/not-a-function.
+  Throws :skein/bad-argument.
 
       (fold (top 2 clj/count) [\"a\" \"bcd\" \"ef\" \"gh\"])
       ;=> [\"bcd\" \"ef\"]"
@@ -284,7 +283,7 @@
   - edges  ascending numbers, no two equal. The first count is of numbers below the first edge, the second of numbers from the
            first edge up to, but not including, the second, and so on. NaN is counted in the last
 
-  Throws :skein/bad-number.
+  Throws :skein/bad-argument.
 
       (fold (histogram [0 10]) [-1 0 9 10 11])
       ;=> [1 2 2]"
@@ -309,7 +308,7 @@
 
   Memory use grows with the logarithm of the numbers' range. If one of the numbers is NaN, all quantiles are NaN.
 
-  Throws :skein/bad-number.
+  Throws :skein/bad-argument.
 
       (update-vals (fold (quantiles [0.5]) (range 1 1000)) #(Math/round (/ % 10)))
       ;=> {0.5 50}"

@@ -149,12 +149,12 @@
 (defn- snapshot? [x] (and (map? x) (contains? x :skein/snapshot)))
 
 (defn- check-snapshot [x]
-  (check/that :skein/bad-option "The snapshot" x (snapshot? x) "what snapshot or read-snapshot returns"))
+  (check/that "The snapshot" x (snapshot? x) "what snapshot or read-snapshot returns"))
 
 (defn- check-options
   "Returns the options of `call`, checked by `known`; see skein.impl.check/options. A snapshot in their place is refused."
   [call options known]
-  (check/that :skein/bad-option (str "The first argument of " call) options (not (snapshot? options))
+  (check/that (str "The first argument of " call) options (not (snapshot? options))
               (str "its options; the snapshot comes last: (" call " {} snapshot)"))
   (check/options call options known))
 
@@ -234,7 +234,7 @@
   - :collected  the block that should end it was garbage. A heap file still has that block, and the chain goes on"
   ([x] (why/why (snapshot) x))
   ([x snapshot]
-   (check/that :skein/bad-option "The first argument of why" x (not (snapshot? x)) "what waits: (why x snapshot)")
+   (check/that "The first argument of why" x (not (snapshot? x)) "what waits: (why x snapshot)")
    (why/why (check-snapshot snapshot) x)))
 
 (defn graph
@@ -268,13 +268,13 @@
             needs no inspector. The process stops for a second or more while the file is written
 
   Only the last 1024 collected blocks are kept. Without :heap there is no report on earlier ones. Throws :skein/inspect-off,
-  :skein/no-collector, :skein/not-a-heap-file."
+  :skein/not-inspectable, :skein/file."
   ([] (deadlocks nil))
   ([options]
    (let [{:keys [prove]} (check-options "deadlocks" options {:prove [#{true false :heap} "true, false or :heap"]})]
      (when-not (= :heap prove) (check-on))
      (when (and (true? prove) (not (verdict/collect!)))
-       (error/fail! :skein/no-collector "The garbage collector did not run when asked to; is -XX:+DisableExplicitGC set?" {}))
+       (error/fail! :skein/not-inspectable "The garbage collector did not run when asked to; is -XX:+DisableExplicitGC set?" {}))
      (verdict/deadlocks (if (= :heap prove) (heap/of-this-process) (snapshot)))))
   ([options snapshot]
    (check-options "deadlocks" options {:prove without-snapshot})
@@ -329,7 +329,7 @@
   - :every-ms  the time between them; by default 10000"
   ([] (growth nil))
   ([options]
-   (check/that :skein/bad-option "The first argument of growth" options (not (or (snapshot? options) (sequential? options)))
+   (check/that "The first argument of growth" options (not (or (snapshot? options) (sequential? options)))
                "its options; snapshots come last: (growth {} snapshots)")
    (let [{:keys [n every-ms] :or {n 6 every-ms 10000}}
          (check/options "growth" options {:n [#(and (int? %) (< 1 (long %))) "a whole number, at least 2"]
@@ -414,7 +414,7 @@
   - :what  :snapshot, the default; or :timeline, with the options of `timeline`. A timeline is JSON that ui.perfetto.dev and
            chrome://tracing open
 
-  Throws :skein/file-unwritable, :skein/inspect-off, and :skein/bad-option, also if the name of the file ends in .hprof."
+  Throws :skein/file, :skein/inspect-off, and :skein/bad-argument, also if the name of the file ends in .hprof."
   ([] (dump! nil))
   ([options]
    (if (= :timeline (:what options))
@@ -436,7 +436,7 @@
 
 (defn- read-dump [path]
   (let [fail (fn fail [why]
-               (error/fail! :skein/not-a-dump
+               (error/fail! [:skein/file :foreign]
                             (str path " is neither a heap file nor a dump of the inspector: " why
                                  " A dump that can be read is written to x.edn.")
                             {:path (str path)}))
@@ -453,10 +453,10 @@
 
   The process that wrote a heap file needs no preparation, not even this module. Its snapshot has no times. It has only blocks
   that are parked or that a thread runs, and only scopes whose end something waits for. A thread has :stuck? true if the file
-  shows that no running code can reach what the thread waits for. Throws :skein/not-a-dump and :skein/not-a-heap-file."
+  shows that no running code can reach what the thread waits for. Throws :skein/file."
   [path]
-  (check/that :skein/bad-option "path of read-snapshot" path (path? path) "a string or a java.io.File")
+  (check/that "path of read-snapshot" path (path? path) "a string or a java.io.File")
   (try
     (if (heap-file? path) (heap/read-heap (str path)) (read-dump path))
     (catch IOException e
-      (error/fail! :skein/not-a-dump (str "there is no file " path ", or it can't be read (" (ex-message e) ").") {:path (str path)}))))
+      (error/fail! [:skein/file :foreign] (str "there is no file " path ", or it can't be read (" (ex-message e) ").") {:path (str path)}))))

@@ -208,8 +208,8 @@
     (is (= 0 (count (inspect/blocks {:site "test.clj"}))))
     (is (= 2 (count (inspect/blocks {:limit 2 :sort :age}))))
     (is (= 0 (count (inspect/blocks {:older-ms 100000}))))
-    (is (= :skein/bad-option (error-of #(inspect/blocks {:colour 1}))))
-    (is (= :skein/bad-option (error-of #(inspect/blocks {:state :asleep}))))
+    (is (= :skein/bad-argument (error-of #(inspect/blocks {:colour 1}))))
+    (is (= :skein/bad-argument (error-of #(inspect/blocks {:state :asleep}))))
     (let [[{:keys [id]} :as blocks] (inspect/blocks)]
       (is (= [id] (map :id (inspect/blocks {:id id}))))
       (is (= [] (inspect/blocks {:id 0})))
@@ -226,11 +226,11 @@
                       "blocks" #(inspect/blocks {} %) "why" #(inspect/why 1 %) "deadlocks" #(inspect/deadlocks {} %)
                       "growth" #(inspect/growth {} [%]) "dump!" #(inspect/dump! {} %)}
             x [nil 5 :x [] (long-array 3)]]
-      (is (= :skein/bad-option (error-of #(f x))) [what x]))
+      (is (= :skein/bad-argument (error-of #(f x))) [what x]))
     (doseq [options [{:to 5} {:as :xml} {:what :lints} {:to "no.edn" :last-ms 1} {:what :timeline :as :text}]]
-      (is (= :skein/bad-option (error-of #(inspect/dump! options))) options))
+      (is (= :skein/bad-argument (error-of #(inspect/dump! options))) options))
     (testing "options that a given snapshot can't follow"
-      (is (= [:skein/bad-option :skein/bad-option :skein/bad-option]
+      (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument]
              (map error-of [#(inspect/deadlocks {:prove true} snapshot) #(inspect/growth {:n 3} [snapshot])
                             #(inspect/dump! {:what :timeline} snapshot)]))))
     (testing "a snapshot in the place of options is refused with the right call"
@@ -244,10 +244,10 @@
                         #(inspect/why snapshot 1) "(why x snapshot)"}]
         (is (str/includes? (try (f) (catch clojure.lang.ExceptionInfo e (ex-message e))) call)))))
   (doseq [path ["no/such/x.hprof" (io/file "no/such/x.hprof")]]
-    (is (= :skein/bad-option (error-of #(inspect/dump! {:to path}))) "it writes no heap file"))
-  (is (= :skein/file-unwritable (error-of #(inspect/dump! {:to "no/such/folder/x.edn"}))))
+    (is (= :skein/bad-argument (error-of #(inspect/dump! {:to path}))) "it writes no heap file"))
+  (is (= :skein/file (error-of #(inspect/dump! {:to "no/such/folder/x.edn"}))))
   (if (.exists (io/file "/dev/full"))
-    (is (= :skein/file-unwritable (error-of #(inspect/dump! {:to "/dev/full"}))) "a full disk")
+    (is (= :skein/file (error-of #(inspect/dump! {:to "/dev/full"}))) "a full disk")
     (skip! "there is no /dev/full")))
 
 (deftest a-stopped-inspector-knows-nothing
@@ -367,8 +367,8 @@
     (is (re-find #"^requests: go-\d+ waits to take, nobody to put\.$" (:says (inspect/why requests))))
     (is (re-find #"^Nobody waits in chan-\d+\.$" (:says (inspect/why (chan)))))
     (is (re-find #"It does not wait" (:says (inspect/why (Thread/currentThread)))))
-    (is (= :skein/no-such-block (error-of #(inspect/why 1000000007))))
-    (is (= :skein/no-such-block (error-of #(inspect/why :that))))
+    (is (= :skein/bad-argument (error-of #(inspect/why 1000000007))))
+    (is (= :skein/bad-argument (error-of #(inspect/why :that))))
     (a/close! requests)
     (run! await-port [inner outer])))
 
@@ -433,7 +433,7 @@
       (is (= (says id) (says (str "go-" id))) "by name")
       (is (str/includes? (says (:name thread)) (str "thread " (:name thread) ", which runs go-" id ", "))))
     (is (= (:says (inspect/why in)) (:says (inspect/why (re-find #"^chan-\d+" (:says (inspect/why in)))))))
-    (is (= :skein/no-such-block (error-of #(inspect/why "chan-0"))))
+    (is (= :skein/bad-argument (error-of #(inspect/why "chan-0"))))
     (is (re-find (re-pattern (str "^chan-\\d+: go-" id " waits to take, nobody to put\\.$")) (:says (inspect/why in))))
     (a/close! in)
     (await-port outer)))
@@ -495,9 +495,9 @@
         (is (= 5 (count (:blocks (inspect/read-snapshot path)))))
         (doseq [broken ["" "{:a" "{:a 1}" "{:skein/snapshot 99}"]]
           (spit file broken)
-          (is (= :skein/not-a-dump (error-of #(inspect/read-snapshot path))) broken))
+          (is (= :skein/file (error-of #(inspect/read-snapshot path))) broken))
         (finally (.delete file))))
-    (is (= :skein/not-a-dump (error-of #(inspect/read-snapshot "no/such/file.edn"))))
+    (is (= :skein/file (error-of #(inspect/read-snapshot "no/such/file.edn"))))
     (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^there is no file no/such/file\.edn, or it can't be read" (inspect/read-snapshot "no/such/file.edn")))
     (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^README\.md is neither a heap file nor a dump of the inspector: it is not EDN\. " (inspect/read-snapshot "README.md")))
     (a/close! c)

@@ -193,7 +193,7 @@
   "Returns the file at `path` in the class path as {:type :body}, for `serve!`."
   [path]
   {:type (types (last (str/split path #"\.")))
-   :body (with-open [in (io/input-stream (or (io/resource path) (error/fail! :skein/no-page (str "The class path has no " path ".") {:path path})))]
+   :body (with-open [in (io/input-stream (or (io/resource path) (error/fail! :skein/missing-library (str "The class path has no " path ".") {:path path})))]
            (.readAllBytes in))})
 
 (defn client
@@ -204,7 +204,7 @@
 (defn- bind [port]
   (try (HttpServer/create (InetSocketAddress. (InetAddress/getByName "127.0.0.1") (int port)) 16)
        (catch IOException e
-         (error/fail! :skein/no-port (str "Can't listen on port " port ": " (ex-message e) ". Port 0 takes a free one.") {:port port}))))
+         (error/fail! :skein/port-in-use (str "Can't listen on port " port ": " (ex-message e) ". Port 0 takes a free one.") {:port port}))))
 
 (defn serve!
   "Starts a server on 127.0.0.1. Returns {:url string :port n :token string :failed function :stop! function}. The URL has the
@@ -218,7 +218,7 @@
 
   limits  for tests: {:reading-ms :replying-ms} instead of `reading-ms` and `replying-ms`
 
-  Throws :skein/no-port."
+  Throws :skein/port-in-use."
   [{:keys [port files routes] :as options}]
   (let [^HttpServer http (bind port)
         actual (.getPort (.getAddress http))

@@ -192,6 +192,6 @@
     (let [again (page/serve! {:port (:port s) :files {} :routes (constantly nil)})]
       (is (= (:port s) (:port again)))
       (is (not= (:token s) (:token again)))
-      (is (= :skein/no-port (try (page/serve! {:port (:port s) :files {} :routes (constantly nil)})
+      (is (= :skein/port-in-use (try (page/serve! {:port (:port s) :files {} :routes (constantly nil)})
                                  (catch ExceptionInfo e (:skein/error (ex-data e))))))
       ((:stop! again)))))

@@ -54,7 +54,7 @@
 (defn advance
   "Moves the simulation's clock by `ms` milliseconds, or 0 if `ms` is negative, and waits until no other task can run. Does
   nothing outside of a simulation. With {:time :manual} time passes in no other way. Throws
-  :skein/bad-number."
+  :skein/bad-argument."
   [ms]
   (let [ms (check/milliseconds "ms of advance" ms)]
     (when-some [sim (Simulation/here)] (.advance ^Simulation sim (* 1000000 ms)))))
@@ -67,17 +67,17 @@
 
 (defn pick
   "Returns an item of `coll`. `check` tries different ones, as it tries different schedules. Outside of a
-  simulation, returns the first. Throws :skein/bad-collection, and :skein/bad-option if `coll` is empty."
+  simulation, returns the first. Throws :skein/bad-argument if `coll` is empty."
   [coll]
   (let [items (vec (check/collection "coll of pick" coll)), sim (Simulation/here)]
     (cond
-      (empty? items) (error/fail! :skein/bad-option "pick needs a collection that is not empty." {})
+      (empty? items) (error/fail! :skein/bad-argument "pick needs a collection that is not empty." {})
       sim (items (.pick ^Simulation sim (count items)))
       :else (items 0))))
 
 (defn chance
   "Returns true with probability `p`, else false. `check` tries both, and shrinks the choice to false if
-  the run then still fails. Outside of a simulation, returns false. Throws :skein/bad-number."
+  the run then still fails. Outside of a simulation, returns false. Throws :skein/bad-argument."
   [p]
   (check/number "p of chance" p "a number from 0 to 1" #(and (number? %) (<= 0.0 (double %) 1.0)))
   (if-some [sim (Simulation/here)]
@@ -133,7 +133,7 @@
 
 (defn always
   "Claims that `pred`, a function without arguments, holds after each further step of the run. If it
-  does not, the run fails with `message`. Returns nil. Throws :skein/not-a-function."
+  does not, the run fails with `message`. Returns nil. Throws :skein/bad-argument."
   [pred message]
   (check/function "pred of always" pred)
   (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) true))
@@ -142,7 +142,7 @@
 (defn sometimes
   "Claims that `pred`, a function without arguments, holds after some step of at least one run. If it
   holds in none, the summary of `check` has `message` under :never-seen. Returns nil. Throws
-  :skein/not-a-function."
+  :skein/bad-argument."
   [pred message]
   (check/function "pred of sometimes" pred)
   (when-some [sim (Simulation/here)] (.claim ^Simulation sim pred (str message) false))
@@ -215,7 +215,7 @@
 
 (defn ^:no-doc checked
   "Returns `options` with the defaults for what is missing, as the functions behind the macros want
-  them. Throws :skein/bad-option."
+  them. Throws :skein/bad-argument."
   [options]
   (options/checked options))
 
@@ -223,19 +223,19 @@
   {:file (some-> ^String *file* java.io.File. .getName) :line (or (:line (meta form)) @Compiler/LINE)}) ; a macro's form, as of defsim, may have none
 
 (defn ^:no-doc no-options
-  "Returns `x`, the value of the first form in the body of `what`. Throws :skein/bad-option if it is a map of options."
+  "Returns `x`, the value of the first form in the body of `what`. Throws :skein/bad-argument if it is a map of options."
   [what x]
   (check/no-options what x options/known (str "Give them a name: (let [options ...] (" what " options ...)).")))
 
 (defn- split-options
-  "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-option unless there is a body.
+  "Returns [options body] of the arguments of a macro, whose options may be left out. Throws :skein/bad-argument unless there is a body.
   A symbol alone is not a body of a check: it names options whose body was forgotten. Such a test would always pass."
   [what args]
   (let [[options body] (if (or (map? (first args)) (and (next args) (symbol? (first args))))
                          [(first args) (rest args)]
                          [nil args])]
     (when (or (empty? body) (and (nil? options) (not= "run" what) (not-any? coll? body)))
-      (error/fail! :skein/bad-option
+      (error/fail! :skein/bad-argument
                    (str what " has no code to run in " (error/preview (cons (symbol what) args))
                         ". Options come first, as a map or a symbol, or are left out. Then comes the body.")
                    {:argument (error/preview args)}))
@@ -284,9 +284,8 @@
       (:schedules (check {:schedules 10} (assert (= 1 (skein.async/<!! (skein.async/go 1))))))
       ;=> 10
 
-  Throws :skein/bad-option, and as failures :skein/sim-failed, :skein/sim-deadlock,
-  :skein/sim-leak, :skein/sim-livelock, :skein/sim-not-deterministic, :skein/sim-outside,
-  :skein/sim-real-time, :skein/sim-needs-opens; :skein/sim-stuck for a step that does not end."
+  Throws :skein/bad-argument, and as failures :skein/sim-failed, :skein/sim-deadlock,
+  :skein/sim-leak, :skein/sim-livelock, :skein/sim-not-deterministic, :skein/sim-outside, :skein/sim-unsupported; :skein/sim-stuck for a step that does not end."
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]
@@ -301,7 +300,7 @@
     (cond
       (.verdict sim) (report/failure options runs/fifo body "without a fault")
       (zero? (.points sim))
-      (error/fail! :skein/no-target
+      (error/fail! :skein/bad-argument
                    "The body has no target for faults, or nothing happens after it. Call (skein.sim/target x) in the body." {})
       :else (.points sim))))
 
@@ -348,7 +347,7 @@
                 a child of a scope fail. :expire: lets the next timer fire. Or a function of the target
   - :schedules  how many for each point, by default 1
 
-  Throws :skein/no-target when the body has no target."
+  Throws :skein/bad-argument when the body has no target."
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]

@@ -32,18 +32,18 @@
 
 (defmacro defsim
   "Defines a test. `skein.sim/check` runs its body, with `options` if they are given. Throws
-  :skein/bad-binding and :skein/bad-option."
+  :skein/bad-argument."
   {:style/indent 1
    :arglists '([name options? & body])}
   [name & args]
-  (check/that :skein/bad-binding "The name of defsim" name (simple-symbol? name) "a symbol")
+  (check/that "The name of defsim" name (simple-symbol? name) "a symbol")
   `(test/deftest ~name (sim/check ~@args)))
 
 (defn- check-called
-  "Throws :skein/bad-option if `x`, the argument of the function `name`, is a test: then clojure.test has called it as a fixture."
+  "Throws :skein/bad-argument if `x`, the argument of the function `name`, is a test: then clojure.test has called it as a fixture."
   [name x]
   (when (fn? x)
-    (error/fail! :skein/bad-option (str name " is no fixture, but a function that returns one. Call it, as in (use-fixtures :each ("
+    (error/fail! :skein/bad-argument (str name " is no fixture, but a function that returns one. Call it, as in (use-fixtures :each ("
                                         name (when (= "deadline" name) " 5000") ")).")
                  {:argument (error/preview x)})))
 
@@ -110,7 +110,7 @@
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  {:grace-ms check/time-option, :ignore [ifn? "a function" :skein/not-a-function]})
+  {:grace-ms check/time-option, :ignore [ifn? "a function"]})
 
 (defn leak-free
   "Returns a fixture that fails a test if a block that the test has spawned has not ended. skein.inspect finds these blocks, and
@@ -229,7 +229,7 @@
 (defn deadline
   "Returns a fixture that fails a test that has not ended after `ms` milliseconds. It shows where the test is, and what
   the threads that run the program's code are doing. The test's thread is interrupted, and the fixture does not wait for its end.
-  Throws :skein/bad-number."
+  Throws :skein/bad-argument."
   [ms]
   (check-called "deadline" ms)
   (check/milliseconds "ms of deadline" ms)

@@ -144,21 +144,21 @@
                                    (dosync (alter a inc))
                                    (>!! c 1)
                                    @p))]
-    (is (= :skein/sim-real-time error))
+    (is (= :skein/sim-outside error))
     (is (re-find #"^main waits in a transaction at sim_test.clj:\d+, for another that has changed or ensured the same ref and waits itself\. "
                  (str message)))))
 
 (deftest without-threads-the-body-can-wait
   (is (= 3 (:value (sim/run {:threads :none} (let [c (chan)] (go (>! c 3)) (<!! c))))))
   (is (= 5 (:value (sim/run {:threads :none} (let [p (promise)] (go (<! (timeout 5)) (deliver p 5)) @p)))))
-  (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} @(virtual/future 1)))))
-  (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} (<!! (go (<!! (chan)))))))))
+  (is (= :skein/sim-unsupported (:failure (sim/run {:threads :none} @(virtual/future 1)))))
+  (is (= :skein/sim-unsupported (:failure (sim/run {:threads :none} (<!! (go (<!! (chan)))))))))
 
 (deftest a-thread-in-lite-mode-is-refused-with-its-line
   (doseq [[error message] [(failure {:threads :none} (scope/scope [s] (scope/fork s 1)))
                            (failure {:threads :none} (scope/scope [s] (scope/go s (<! (chan))) (scope/fork s 1)))
                            (failure {:threads :none} (virtual/pmap 2 inc [1 2 3]))]]
-    (is (= :skein/sim-needs-opens error))
+    (is (= :skein/sim-unsupported error))
     (is (re-find #"^A thread is started, or a block blocks, at sim_test.clj:\d+. Without --add-opens " (str message)))))
 
 (deftest both-modes-run-alike
@@ -181,12 +181,12 @@
   (is (= :skein/sim-livelock (first (failure {:max-steps 500} (let [c (chan 1)] (go-loop [] (a/poll! c) (recur)))))))
   (let [runs (atom 0)]
     (is (= :skein/sim-not-deterministic (first (failure (when (even? (long (swap! runs inc))) (<!! (go 1))))))))
-  (is (= :skein/sim-real-time (first (failure (Thread/sleep 5))))))
+  (is (= :skein/sim-outside (first (failure (Thread/sleep 5))))))
 
 ;; On a busy machine a short sleep may be over before its thread has stopped, and then no run sees it.
 (deftest a-sleep-that-only-some-runs-see-is-named
   (let [runs (atom 0)]
-    (is (= :skein/sim-real-time (first (failure (when (even? (long (swap! runs inc))) (Thread/sleep 5))))))))
+    (is (= :skein/sim-outside (first (failure (when (even? (long (swap! runs inc))) (Thread/sleep 5))))))))
 
 (deftest a-permit-that-nobody-takes-is-no-leak
   (is (nil? (failure {:schedules 5} (limit/rate-limiter 10) nil)))
@@ -380,7 +380,7 @@
                         (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))))]
     (is (= :skein/sim-failed (use-lease false)))
     (is (< 3 (long (:points (use-lease true)))))
-    (is (= :skein/no-target (error-of #(sim/everywhere (<!! (go 1))))))))
+    (is (= :skein/bad-argument (error-of #(sim/everywhere (<!! (go 1))))))))
 
 (deftest a-deadlock-in-a-scope-is-reported
   (doseq [threads [:auto :none]
@@ -403,7 +403,7 @@
   (is (= [7 500] ((juxt :seed :for-ms) (options/checked {} {"SKEIN_SIM_SEED" "7", "SKEIN_SIM_FOR_MS" "500"}))))
   (is (= [3 500] ((juxt :seed :for-ms) (options/checked {:seed 3 :for-ms 9000} {"SKEIN_SIM_SEED" "7", "SKEIN_SIM_FOR_MS" "500"}))))
   (doseq [[name text] {"SKEIN_SIM_SEED" "-1", "SKEIN_SIM_FOR_MS" "soon"}]
-    (is (= :skein/bad-option (error-of #(options/checked {} {name text}))))))
+    (is (= :skein/bad-argument (error-of #(options/checked {} {name text}))))))
 
 (deftest a-token-of-the-environment-skips-other-tests
   (let [lost (fn [] (let [c (chan)] (go (>! c 1)) nil))
@@ -434,28 +434,28 @@
 (deftest bad-input-is-refused
   (doseq [f [#(sim/check {:schedulez 1} 1) #(sim/check {:report :print} 1) #(sim/run {:other 1} 1)
              #(sim/everywhere {:other 1} 1) #(sim/replay {:other 1} "k1.aa:" 1)]]
-    (is (= :skein/bad-option (error-of f))))
-  (is (= :skein/bad-option (error-of #(sim/check {:schedules 0} 1))))
-  (is (= :skein/bad-number (error-of #(sim/check {:for-ms "1"} 1))))
+    (is (= :skein/bad-argument (error-of f))))
+  (is (= :skein/bad-argument (error-of #(sim/check {:schedules 0} 1))))
+  (is (= :skein/bad-argument (error-of #(sim/check {:for-ms "1"} 1))))
   (is (= :skein/bad-token (error-of #(sim/replay "x" 1))))
   (doseq [p [nil "x" 7 -1 ##NaN]]
-    (is (= :skein/bad-number (error-of #(sim/chance p)))))
-  (is (= :skein/bad-number (error-of #(sim/advance "1"))))
-  (is (= [:skein/bad-option :skein/bad-collection] (map error-of [#(sim/pick []) #(sim/pick 5)])))
-  (is (= :skein/not-a-function (error-of #(sim/always 5 "m"))))
-  (is (= :skein/not-a-function (error-of #(sim/sometimes 5 "m"))))
+    (is (= :skein/bad-argument (error-of #(sim/chance p)))))
+  (is (= :skein/bad-argument (error-of #(sim/advance "1"))))
+  (is (= [:skein/bad-argument :skein/bad-argument] (map error-of [#(sim/pick []) #(sim/pick 5)])))
+  (is (= :skein/bad-argument (error-of #(sim/always 5 "m"))))
+  (is (= :skein/bad-argument (error-of #(sim/sometimes 5 "m"))))
   (doseq [form '[(skein.sim/check {:schedules 2}) (skein.sim/everywhere {}) (skein.sim/run {})
                  (skein.sim/check) (skein.sim/check options) (skein.sim/check 5 1)
                  (skein.sim/everywhere options) (skein.sim/run)]]
-    (is (= :skein/bad-option (macro-error form)) (pr-str form)))
-  (is (= :skein/bad-binding (macro-error '(skein.test/defsim 5))))
+    (is (= :skein/bad-argument (macro-error form)) (pr-str form)))
+  (is (= :skein/bad-argument (macro-error '(skein.test/defsim 5))))
   (is (= :skein/bad-token (error-of #(sim/replay "k9.aa:1" 1))))
   (is (= :skein/bad-token (error-of #(sim/replay "k1.aa:3" (<!! (go 1))))))
   (is (= [false true] (for [mode [:auto :none]]
                         (try (sim/replay {:threads mode} "k1.aa:3" (<!! (go 1)))
                              (catch Exception e (str/includes? (ex-message e) "--add-opens")))))
       "a schedule may need threads")
-  (is (= :skein/sim-nested (:skein/error (ex-data (:thrown (sim/run (sim/run 1))))))))
+  (is (= :skein/sim-unsupported (:skein/error (ex-data (:thrown (sim/run (sim/run 1))))))))
 
 ;;;; Ends
 

@@ -121,7 +121,7 @@
                           (fixture (fn []))))))
 
 (deftest arguments-are-checked
-  (is (= [:skein/bad-option :skein/bad-option :skein/bad-number]
+  (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument]
          (for [f [#(t/leak-free {:other 1}) #(t/leak-free 5) #(t/deadline "1")]]
            (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))))))
 

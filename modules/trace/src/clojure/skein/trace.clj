@@ -71,7 +71,7 @@
   - x         :out, :err, :ring, :tap, {:file path}, a function of an event, or a vector of these
 
   At first the only one is :out, which prints a line for each event. A function is called on the thread of the
-  event, and its exceptions are counted. Throws :skein/bad-sink and :skein/bad-option."
+  event, and its exceptions are counted. Throws :skein/bad-argument."
   ([k] (add-sink! k k))
   ([k x] (add-sink! nil k x))
   ([options k x] (sink/add! options k x)))
@@ -96,7 +96,7 @@
   - :rate     `[n ms]`: at most n calls are shown in ms milliseconds
   - :length :level :chars   limits of a value: elements, nesting, characters; default 20, 5, 400
 
-  Calls beyond a limit run, but are not shown; `status` counts them. Throws :skein/bad-option and :skein/bad-number."
+  Calls beyond a limit run, but are not shown; `status` counts them. Throws :skein/bad-argument."
   {:style/indent 1}
   [limits & body]
   `(binding [call/*limits* (call/limits ~limits)] ~@body))
@@ -120,7 +120,7 @@
   - options   a map, may be left out. :nested? true: the records of the outermost calls, each with those inside it
               under :children
 
-  Throws :skein/bad-option."
+  Throws :skein/bad-argument."
   ([] (records nil))
   ([options]
    (let [{:keys [nested?]} (check/options "records" options {:nested? [boolean? "true or false"]})]
@@ -129,7 +129,7 @@
 
 (defn print-tree
   "Prints the last `n` outermost calls in the :ring sink, with the calls inside them, one line for each call. `n` is 20 by default. Returns nil.
-  Throws :skein/bad-number."
+  Throws :skein/bad-argument."
   ([] (print-tree 20))
   ([n]
    (check/whole "n of print-tree" n 0)
@@ -216,8 +216,7 @@
 
   Traces functions (also primitive ones), multimethods and protocol functions. They stay traced
   when they are redefined, get another method or are extended. Calls that do not go through the
-  var are not seen; an event with the :phase :note says so. Throws :skein/not-traceable,
-  :skein/bad-sink, :skein/bad-option."
+  var are not seen; an event with the :phase :note says so. Throws :skein/bad-argument."
   [& vars]
   (let [[options names] (options-and-names vars)]
     `(trace-vars* ~options '~(ns-name *ns*) [~@(map name-form names)])))
@@ -234,7 +233,7 @@
 
 (defn traceable
   "Returns what a var, or the var of a symbol in `*ns*`, holds: :fn, :prim-fn, :multimethod or
-  :protocol-fn; or `[:no reason]` if it can't be traced. Throws :skein/not-traceable if there is no such var.
+  :protocol-fn; or `[:no reason]` if it can't be traced. Throws :skein/bad-argument if there is no such var.
 
       (traceable #'clojure.core/when)
       ;=> [:no \"it is a macro, whose calls are over when the program runs\"]"
@@ -256,7 +255,7 @@
         n (vars/find-namespace n)
         hit? (fn hit? [x sym] (if (set? x) (contains? x sym) (re-find x (name sym))))]
     (when (own-namespace? n)
-      (error/fail! :skein/not-traceable
+      (error/fail! :skein/bad-argument
                    (str "Can't trace " (ns-name n) ", because the tracer itself uses it."
                         " Trace single vars of it with trace-vars.")
                    {:ns (ns-name n)}))
@@ -290,7 +289,7 @@
               for :sink, :format and :group? see `trace-vars`
   - n         a symbol, or an expression for a namespace or its name
 
-  Refuses clojure.core and the tracer's own namespaces with :skein/not-traceable."
+  Refuses clojure.core and the tracer's own namespaces with :skein/bad-argument."
   {:style/indent 0
    :arglists '([n] [options n])}
   ([n] `(trace-ns* nil ~(ns-form n)))
@@ -329,7 +328,7 @@
   {:sink [any? "a sink"], :format [any? "a format"], :args? [any? "true or false"]}) ; the first two may be expressions
 
 (defn ^:no-doc no-options
-  "Returns `x`, the value of the first form in the body of `trace-forms`. Throws :skein/bad-option if it is a map of options."
+  "Returns `x`, the value of the first form in the body of `trace-forms`. Throws :skein/bad-argument if it is a map of options."
   [x]
   (check/no-options "trace-forms" x form-options "They must be a map in the source, {...}, because they are read when it is compiled."))
 
@@ -344,7 +343,7 @@
   - :sink :format   see `trace-vars`
 
   Functions in the body are covered when they are called later, and go blocks across their parks.
-  When it is compiled, throws :skein/nested-too-deep, or :skein/bad-recur for a recur to a loop outside of the body."
+  When it is compiled, throws :skein/block-too-large, or :skein/bad-block for a recur to a loop outside of the body."
   {:style/indent 0}
   [& body]
   (let [[x & more] body

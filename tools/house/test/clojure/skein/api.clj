@@ -85,12 +85,22 @@
     (doseq [[arguments alike] (sort-by (comp ffirst val) (group-by rest entries))]
       (println (str "  " (str/join " " (concat (map first alike) (remove #{:macro} arguments) (filter #{:macro} arguments))))))))
 
+(def ^:private of-others
+  "The namespaces whose names are those of other libraries, or of a model that is still changing."
+  '#{skein.virtuoso skein.tools-trace skein.trace.verbose skein.reducers skein.async.flow skein.async.flow.spi})
+
+(defn- print-total [table]
+  (let [total (fn [names] (reduce + (map (comp count table) names)))
+        others (filter of-others (keys table))]
+    (println (str "\n" (total (remove of-others (keys table))) " names, and " (total others) " of " (str/join ", " others)))))
+
 (defn -main
   "Prints the API. The argument --write first brings the file up to date."
   [& args]
   (when (= ["--write"] args) (write! (in-code)))
   (let [{:keys [jvm cljs]} (kept)]
     (print-table jvm)
+    (print-total jvm)
     (println "\nIn ClojureScript")
     (print-table cljs))
   (shutdown-agents))

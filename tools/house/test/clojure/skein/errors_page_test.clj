@@ -9,14 +9,14 @@
 (set! *warn-on-reflection* true)
 
 (defn- raised-at
-  "Returns the part of `form` that holds the errors that it raises: the first argument of `fail!`, of
-  a check, or of a function called `failure`, which returns an exception; or the value of
+  "Returns the part of `form` that holds the errors that it raises: the first argument of `fail!`
+  or of a function called `failure` or `told`, or the value of
   :skein/error in a map."
   [form]
   (cond
     (map? form) (:skein/error form)
     (not (and (seq? form) (symbol? (first form)))) nil
-    (#{"fail!" "failure" "that" "instance"} (name (first form))) (second form)))
+    (#{"fail!" "failure" "told"} (name (first form))) (second form)))
 
 (defn- raised-by-clojure [file]
   (for [form (mapcat project/parts (project/forms file))

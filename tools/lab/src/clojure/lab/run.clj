@@ -14,7 +14,8 @@
    [lab.process :as process]
    [lab.readings :as readings]
    [lab.vega :as vega]
-   [skein.cli.terminal :as terminal])
+   [skein.cli.terminal :as terminal]
+   [skein.impl.error :as error])
   (:import
    (java.io File)
    (java.nio.file Files)
@@ -226,7 +227,7 @@
   (let [options (try (parse args)
                      (catch clojure.lang.ExceptionInfo e
                        (when-not (::usage (ex-data e)) (throw e))
-                       (binding [*out* *err*] (println (str "skein: " (ex-message e))))
+                       (binding [*out* *err*] (println (str "skein: " (error/untold (ex-message e)))))
                        (System/exit 2)))]
     (if (:help options)
       (print (:help options))

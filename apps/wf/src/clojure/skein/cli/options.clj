@@ -6,7 +6,7 @@
   - `whole-number`, `several`    specs of an option; `one-of` the check of one
   - `given`                      specs and options -> names of options
   - `with-file`                  options -> options with those of a file
-  - `fail!`                      throws :skein/bad-option"
+  - `fail!`                      throws :skein/bad-argument"
   (:require
    [clojure.string :as str]
    [clojure.tools.cli :as cli]
@@ -19,9 +19,9 @@
 (set! *warn-on-reflection* true)
 
 (defn fail!
-  "Throws :skein/bad-option with `message`."
+  "Throws :skein/bad-argument with `message`."
   [message]
-  (error/fail! :skein/bad-option message {}))
+  (error/fail! [:skein/bad-argument :usage] message {}))
 
 (defn one-of
   "Returns the check of an option that accepts only `choices`, a seq of strings."
@@ -75,7 +75,7 @@
   specs      the options, as tools.cli takes them; of an option that is not `several`, two different values are refused
   arguments  seq of strings; options and others in any order, `--top 5` or `--top=5`; `--` ends the options
 
-  A single `-` is not an option. Throws :skein/bad-option.
+  A single `-` is not an option. Throws :skein/bad-argument.
 
       (parse [(whole-number \"--top N\" 1 99)] [\"a.log\" \"--top=5\"])
       ;=> [{:top 5} [\"a.log\"]]"
@@ -103,12 +103,12 @@
       (try (let [[options others] (parse specs arguments)]
              (when (seq others) (fail! (str option " takes no value")))
              (when (:config options) (fail! "--config can't be in a file of options")))
-           (catch ExceptionInfo e (fail! (str place ": " (ex-message e)))))
+           (catch ExceptionInfo e (fail! (str place ": " (error/untold (ex-message e))))))
       arguments)))
 
 (defn from-file
   "Returns the options in the file at `path`: one on each line, as on the command line but without quotes; a
-  line may be empty or begin with #. Throws :skein/bad-option."
+  line may be empty or begin with #. Throws :skein/bad-argument."
   [specs path]
   (let [lines (try (str/split-lines (slurp path))
                    (catch IOException e (fail! (str path " can't be read: " (ex-message e)))))

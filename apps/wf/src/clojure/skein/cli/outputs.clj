@@ -38,7 +38,7 @@
       (= (.normalize (.toAbsolutePath a)) (.normalize (.toAbsolutePath b))))))
 
 (defn- check-writable!
-  "Throws :skein/file-unwritable when there is no folder for a file, or it can't be written."
+  "Throws :skein/file when there is no folder for a file, or it can't be written."
   [^String output]
   (let [file (.getAbsoluteFile (File. output))
         folder (.getParentFile file)]
@@ -46,10 +46,10 @@
                         (.isDirectory file) "it is a directory"
                         (and folder (not (.isDirectory folder))) (str "there is no folder " folder)
                         (if (.exists file) (not (.canWrite file)) (not (.canWrite (or folder file)))) "its permissions forbid it")]
-      (error/fail! :skein/file-unwritable (str output ": can't be written: " reason) {:output output}))))
+      (error/fail! [:skein/file :unwritable] (str output ": can't be written: " reason) {:output output}))))
 
 (defn check!
-  "Throws :skein/bad-option when an output of `options` is a file that the command reads, is the same file as another output, has no
+  "Throws :skein/bad-argument when an output of `options` is a file that the command reads, is the same file as another output, has no
   name, or would replace saved counts without adding to them."
   [{:keys [malformed html save with tallies config geo]} paths]
   (let [outputs (into {} (filter val) {"--malformed" malformed, "--html" html, "--save" save})
@@ -77,17 +77,17 @@
     (or reason message "no reason given")))
 
 (defn- unwritable! [path e]
-  (error/fail! :skein/file-unwritable (str path ": can't be written: " (reason e)) {:output path}))
+  (error/fail! [:skein/file :unwritable] (str path ": can't be written: " (reason e)) {:output path}))
 
 (defn write-text!
-  "Writes `text` into the file `path`, in UTF-8. Throws :skein/file-unwritable."
+  "Writes `text` into the file `path`, in UTF-8. Throws :skein/file."
   [^String path text]
   (try (spit (File. path) text :encoding "UTF-8")
        (catch IOException e (unwritable! path e))))
 
 (defn with-line-sink
   "Calls `f` with a sink of lines that writes to the file `path`, or with nil if `path` is nil. Returns what `f` returns. The
-  file stays as it is until `start-lines!`. Throws :skein/file-unwritable."
+  file stays as it is until `start-lines!`. Throws :skein/file."
   [path f]
   (if path
     (try (with-open [sink (LineSink. path)] (f sink))

@@ -115,7 +115,7 @@
     (.flush out)))
 
 (defn write-html!
-  "Writes a result as a page into the file `path`. Throws :skein/file-unwritable."
+  "Writes a result as a page into the file `path`. Throws :skein/file."
   [path result]
   (outputs/write-text! path ((requiring-resolve 'skein.wf.html/page) result)))
 

@@ -235,7 +235,7 @@ that can't be read, 130 interrupted.
       ((load-questions "answer") prepared failures start options streams bar))))
 
 (defn- check-saved!
-  "Throws :skein/bad-option for options that can't be combined with --save or --with."
+  "Throws :skein/bad-argument for options that can't be combined with --save or --with."
   [{:keys [save with follow? spark form tallies from to]}]
   (when (or save with)
     (when follow? (options/fail! "--follow ends when it is interrupted, so it can't be combined with --save or --with"))
@@ -245,7 +245,7 @@ that can't be read, 130 interrupted.
     (when (or form tallies) (options/fail! "the values of -e and --tallies can't be saved, so they can't be combined with --save or --with"))))
 
 (defn- check-serve!
-  "Throws :skein/bad-option for options that can't be combined with --serve."
+  "Throws :skein/bad-argument for options that can't be combined with --serve."
   [{:keys [serve? port preset format html spark]}]
   (when (and port (not serve?)) (options/fail! "--port is the port of --serve; add --serve"))
   (when serve?
@@ -255,7 +255,7 @@ that can't be read, 130 interrupted.
     (when spark (options/fail! "--serve counts on this machine, so it can't be combined with --spark"))))
 
 (defn- check-spark!
-  "Throws :skein/bad-option for options that can't be combined with --spark."
+  "Throws :skein/bad-argument for options that can't be combined with --spark."
   [{:keys [follow? malformed workers]} paths]
   (when follow? (options/fail! "--follow watches files of this machine, so it can't be combined with --spark"))
   (when malformed (options/fail! "--malformed writes lines in order, and executors don't know the order, so it can't be combined with --spark"))

@@ -60,9 +60,9 @@
         formats))
 
 (defn- missing!
-  "Throws :skein/no-such-field for the field `missing`, which is not among the fields `have` of logs in `formats`."
+  "Throws :skein/bad-argument for the field `missing`, which is not among the fields `have` of logs in `formats`."
   [missing {:keys [tallies] :as query} have formats]
-  (error/fail! :skein/no-such-field
+  (error/fail! :skein/bad-argument
                (cond
                  (and (some #{missing} (map :distinct tallies)) (some #{missing} (query/made-from have)))
                  (str "--distinct takes only fields of the log, and " missing " is computed from one; the log has " (str/join ", " (sort have)))
@@ -77,8 +77,8 @@
                {:field missing, :fields (sort have)}))
 
 (defn check-fields!
-  "Throws :skein/no-such-field if a query uses a field that none of `formats` has and none of the `prepared` inputs names, and
-  :skein/bad-filter if a condition tests a name that is both a field of the log and a key made from another field."
+  "Throws :skein/bad-argument if a query uses a field that none of `formats` has and none of the `prepared` inputs names, and
+  :skein/bad-argument if a condition tests a name that is both a field of the log and a key made from another field."
   [query formats prepared]
   (let [known (into #{} (mapcat format/fields) formats)
         tested (query/tested query)
@@ -88,7 +88,7 @@
       (let [have (into known (mapcat (fn own [{:keys [format samples]}] (detection/own-names (formats format) samples))) prepared)]
         (when-let [missing (first (sort (remove have missing)))] (missing! missing query have formats))
         (when-let [both (first (filter have made))]
-          (error/fail! :skein/bad-filter
+          (error/fail! :skein/bad-argument
                        (str both " is a field of this log, and also what is made from " (key/field-of both)
                             "; give the field another name in --log-format, or test " (key/field-of both))
                        {:field both}))))))
@@ -362,7 +362,7 @@
            :on-formats  called with what :formats will be before reading begins
            :workers, :slice-bytes, :keep-going?, :on-start as for `skein.wf.wf2/report`
 
-  Throws :skein/unknown-format, :skein/bad-log-format, :skein/bad-filter, :skein/no-such-field, and what
+  Throws :skein/bad-log-format, :skein/bad-argument, and what
   `skein.wf.wf2/report` throws."
   ([paths query] (analyse paths query {}))
   ([paths query options]

@@ -60,7 +60,7 @@
 
 (defn- check-archive! [path packing head]
   (when-let [archive (archive-of head)]
-    (error/fail! :skein/archive
+    (error/fail! [:skein/file :archive]
                  (str path (if packing (str ", unpacked by " packing ", ") " ") "is a " archive
                       " archive, not a log. Unpack it and give the logs in it, or pipe them to skein wf -.")
                  {:path path, :archive archive})))
@@ -97,7 +97,7 @@
 (defn prepare
   "Returns an input that is ready to be read: {:name path, :file an input of skein.fold.input, :head bytes, :samples [bytes ...],
   :repeatable?}. :head is its first bytes, unpacked; :samples are lines from several places. \"-\" is standard input. A pipe is open
-  from here on, and can be read once. Throws what `skein.fold.lines` throws, and :skein/archive."
+  from here on, and can be read once. Throws what `skein.fold.lines` throws, and :skein/file."
   [^String path]
   (let [^InputFile file (input/leaving-out-rests (if (= path "-") (input/standard-input) (input/file (Path/of path (make-array String 0)))))
         head (head-of #(input/head file %))]
@@ -107,20 +107,20 @@
 ;;;; What can't be read
 
 (def ^:private file-errors
-  #{:skein/file-missing :skein/file-is-directory :skein/file-unreadable :skein/file-truncated :skein/record-too-long
-    :skein/no-unpacker :skein/archive :skein/unknown-format})
+  #{:skein/file :skein/too-large :skein/missing-library :skein/bad-log-format})
 
 (defn- failure
   "Returns the failure of an input for an exception of `skein.fold.lines`. Throws any other exception."
   [^ExceptionInfo e]
-  (let [{:keys [path input] :skein/keys [error]} (ex-data e)]
+  (let [{:keys [path input problem] :skein/keys [error]} (ex-data e)]
     (if (file-errors error)
-      {:skein/error error, :input (or path input), :message (ex-message e)}
+      (cond-> {:skein/error error, :input (or path input), :message (error/untold (ex-message e))}
+        problem (assoc :problem problem))
       (throw e))))
 
 (defn- fail-inputs! [failures]
-  (let [{:keys [message] :as worst} (first failures)]
-    (error/fail! (:skein/error worst) message {:input (:input worst), :failures (vec failures)})))
+  (let [{:keys [message problem] :as worst} (first failures)]
+    (error/fail! [(:skein/error worst) problem] message {:input (:input worst), :failures (vec failures)})))
 
 (defn value-or-failure
   "Returns (f x), or a map with :skein/error if that throws because an input can't be read."
@@ -147,26 +147,26 @@
           prepared))
 
 (defn- too-many-keys! [bytes]
-  (error/fail! :skein/too-many-keys
+  (error/fail! :skein/too-large
                (str "there are too many different keys for the memory; filter, give Java more memory, as in JAVA_OPTS=-Xmx8g, "
                     "or add --approx, if it is missing, for counts with a known error" (when bytes (str " (now the tables may take " (quot (long bytes) 1000000) " MB)")))
                (if bytes {:limit-bytes bytes} {})))
 
 (defn explained
   "Calls f, and returns its value. If the tables, the memory, the stack or a number overflow, throws an error that says what to do:
-  :skein/too-many-keys, :skein/bad-filter or :skein/count-overflow."
+  :skein/too-large, :skein/bad-argument or :skein/too-large."
   [f]
   (try
     (f)
     (catch TooManyKeys e (too-many-keys! (.-limitBytes e)))
     (catch OutOfMemoryError _ (too-many-keys! nil))
     (catch StackOverflowError _
-      (error/fail! :skein/bad-filter
+      (error/fail! :skein/bad-argument
                    (str "a regular expression overflows the stack on one of the lines; write it without a repeated choice"
                         " such as (a|b)*, or give Java a larger stack, as in JAVA_OPTS=-Xss64m")
                    {:filter :match}))
     (catch ArithmeticException _
-      (error/fail! :skein/count-overflow "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
+      (error/fail! :skein/too-large "The bytes add up to more than 2^63 - 1; are the sizes in the log real?" {}))))
 
 (defn- step [^Accumulator acc slice]
   (.add acc slice)
@@ -216,7 +216,7 @@
   [prepared]
   (for [{:keys [name file]} prepared
         :when (pos? (input/left-out file))]
-    {:skein/error :skein/file-unreadable
+    {:skein/error :skein/file, :problem :unreadable
      :input name
      :counted? true
      :message (str "The last " (input/left-out file) " bytes of " name " are not gzip. They are left out; the rest is counted.")}))
@@ -234,7 +234,7 @@
            :add-earlier  a function that adds to a new accumulator what was counted before
            :recipe   data from which another process makes such accumulators, see `skein.wf.spark`
 
-  Throws what `skein.fold.lines` throws, with :failures, :skein/too-many-keys and :skein/count-overflow."
+  Throws what `skein.fold.lines` throws, with :failures, :skein/too-large."
   [prepared new-accumulator {:keys [keep-going?] :as options}]
   (loop [prepared prepared, failures []]
     (let [{:keys [input] :as counted} (count-all prepared new-accumulator options)]

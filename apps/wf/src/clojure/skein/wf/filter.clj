@@ -27,7 +27,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- bad! [kind text wanted]
-  (error/fail! :skein/bad-filter (str "--" (name kind) " " (error/preview text) " is not valid: " wanted)
+  (error/fail! :skein/bad-argument (str "--" (name kind) " " (error/preview text) " is not valid: " wanted)
                {:filter kind, :value text}))
 
 (defn- parts [kind text]
@@ -68,7 +68,7 @@
   ^Pattern [^String text]
   (try (Pattern/compile (String. (.getBytes text "UTF-8") "ISO-8859-1"))
        (catch PatternSyntaxException e
-         (error/fail! :skein/bad-filter
+         (error/fail! :skein/bad-argument
                       (str (error/preview text) " is not a regular expression: " (.getDescription e))
                       {:filter :match, :value text}))))
 
@@ -143,7 +143,7 @@
     condition))
 
 (defn check-period!
-  "Throws :skein/bad-filter when conditions name a period that ends before it begins. Times of different clocks can't be compared."
+  "Throws :skein/bad-argument when conditions name a period that ends before it begins. Times of different clocks can't be compared."
   [conditions]
   (let [{:keys [from to]} (into {} (map (fn [[kind value]] [kind value])) conditions)
         [first-second _ from-utc?] (when from (time-range :from from))
@@ -173,7 +173,7 @@
     [(key/field-of field)]))
 
 (defn compiled
-  "Returns a condition as the engine's filter; `extra` are the names of the extra columns. Throws :skein/bad-filter."
+  "Returns a condition as the engine's filter; `extra` are the names of the extra columns. Throws :skein/bad-argument."
   ^RowFilter [[kind value argument] extra]
   (let [column #(int (format/text-column % extra))
         matching (fn matching [by text] (RowFilter/matches (key/part by extra) (pattern text)))]
@@ -199,7 +199,7 @@
       (seconds \"10m\")
       ;=> 600
 
-  Throws :skein/bad-filter."
+  Throws :skein/bad-argument."
   [text]
   (let [[_ n unit] (re-matches #"(\d{1,6})([smhd])" text)
         seconds (when n (* (long (parse-long n)) (long (ago-units unit))))]

@@ -40,10 +40,10 @@
   [^String path]
   (let [file (File. path)]
     (when (or (= path "-") (and (.exists file) (not (.isFile file)) (not (.isDirectory file))))
-      (error/fail! :skein/bad-option (str "--follow needs files, and " path " is not a file; name the log itself") {:input path}))))
+      (error/fail! [:skein/bad-argument :usage] (str "--follow needs files, and " path " is not a file; name the log itself") {:input path}))))
 
 (defn- unreadable! [path e]
-  (error/fail! :skein/file-unreadable (str "Can't read " path ": " (ex-message e) ".") {:path path}))
+  (error/fail! [:skein/file :unreadable] (str "Can't read " path ": " (ex-message e) ".") {:path path}))
 
 (defn- wait-for-lines
   "Waits until each log has a first line, from which its format is detected. Returns [prepared-inputs failures], or nil if
@@ -134,7 +134,7 @@
            and those of `analyse`
 
   Compressed files are counted and not followed. A result is made when new lines have come, at most every `least-show-ms`, and
-  less often if making it takes long. Throws what `analyse` throws, and :skein/bad-option for standard input and pipes."
+  less often if making it takes long. Throws what `analyse` throws, and :skein/bad-argument for standard input and pipes."
   [paths query {:keys [stopped? on-last linger-ms] :or {linger-ms default-linger-ms} :as options}]
   (let [start (System/nanoTime)]
     (when-let [[prepared failures] (wait-for-lines paths options stopped?)]

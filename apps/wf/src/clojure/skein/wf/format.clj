@@ -139,10 +139,10 @@
    "duration" "--slower, --percentiles time, --rank mean, slowest or p95-time"})
 
 (defn text-column
-  "Like `column`, for a field that is text. Throws :skein/bad-option."
+  "Like `column`, for a field that is text. Throws :skein/bad-argument."
   [field extra]
   (when-let [instead (not-texts field)]
-    (error/fail! :skein/bad-option
+    (error/fail! [:skein/bad-argument :usage]
                  (str field " is not a text, so lines can't be counted or matched by it; use " instead)
                  {:field field}))
   (column field extra))

@@ -24,9 +24,9 @@
   (try
     (Reader. (File. path) (CHMCache.))
     (catch InvalidDatabaseException e
-      (error/fail! :skein/bad-option (str "--geo " path " is not a database in MaxMind's format: " (ex-message e)) {:path path}))
+      (error/fail! [:skein/bad-argument :usage] (str "--geo " path " is not a database in MaxMind's format: " (ex-message e)) {:path path}))
     (catch IOException e
-      (error/fail! :skein/bad-option (str "--geo " path " can't be read: " (ex-message e)) {:path path}))))
+      (error/fail! [:skein/bad-argument :usage] (str "--geo " path " can't be read: " (ex-message e)) {:path path}))))
 
 (defn- country [^Map record]
   (let [^Map country (or (.get record "country") (.get record "registered_country"))
@@ -42,7 +42,7 @@
   (try
     (.get reader address Map)
     (catch InvalidDatabaseException e
-      (error/fail! :skein/bad-option (str "--geo " path " is damaged: " (ex-message e)) {:path path}))))
+      (error/fail! [:skein/bad-argument :usage] (str "--geo " path " is damaged: " (ex-message e)) {:path path}))))
 
 (defn- look-up
   "Returns what `databases`, a seq of [path reader], know of an address."
@@ -59,14 +59,14 @@
 
 (defn open
   "Returns {name (fn [text] text)} for what the databases at `paths` know of a client: \"country\" and \"network\", or one of
-  them. Throws :skein/bad-option when one can't be read, or knows neither."
+  them. Throws :skein/bad-argument when one can't be read, or knows neither."
   [paths]
   (let [databases (group-by (fn kind [[path ^Reader reader]]
                               (let [type (.getDatabaseType (.getMetadata reader))]
                                 (condp re-find type
                                   #"ASN|ISP" "network"
                                   #"Country|City|Enterprise" "country"
-                                  (error/fail! :skein/bad-option
+                                  (error/fail! [:skein/bad-argument :usage]
                                                (str "--geo " path " is a database of the type " (error/preview type)
                                                     "; it must be one of countries, cities or networks (ASN)")
                                                {:path path}))))

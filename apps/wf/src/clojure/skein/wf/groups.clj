@@ -21,7 +21,7 @@
   "Returns the function of a group that databases of addresses know; see `skein.wf.geo`."
   [name databases]
   (or (get databases name)
-      (error/fail! :skein/bad-option
+      (error/fail! [:skein/bad-argument :usage]
                    (str "--by " name " needs --geo FILE, a database of " ({"country" "countries", "network" "networks"} name)
                         " in MaxMind's format")
                    {:tally name})))
@@ -50,7 +50,7 @@
 
 (defn group
   "Returns the function of the group called `name`, or nil if there is none. `databases` are as `skein.wf.geo/open` returns them.
-  Throws :skein/bad-option when none knows it."
+  Throws :skein/bad-argument when none knows it."
   [name databases]
   (when-let [{:keys [group]} (groups name)]
     (group databases)))

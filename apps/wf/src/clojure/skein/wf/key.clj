@@ -37,7 +37,7 @@
     (if (seconds by) "time" by)))
 
 (defn part
-  "Returns the engine's part of a key; `extra` are the names of the extra columns. Throws :skein/bad-option for a field that is not text."
+  "Returns the engine's part of a key; `extra` are the names of the extra columns. Throws :skein/bad-argument for a field that is not text."
   ^KeyPart [by extra]
   (let [part (fn part [kind column seconds] (KeyPart. kind (int column) (long seconds)))]
     (case by

@@ -60,7 +60,7 @@
         (.put counted k (+ (or (.get counted k) 0) (or (value record) 0)))))
     (catch Throwable e  ; a user's function may throw anything
       (throw (ex-info (str "the tally " name " threw " e " on the line " (error/preview (:line record)))
-                      {:skein/error :skein/bad-tally, :tally name, :line (error/preview (:line record))}
+                      {:skein/error :skein/bad-argument, :tally name, :line (error/preview (:line record))}
                       e)))))
 
 (defn- merge-counts! [^Map counted ^Map other]
@@ -104,7 +104,7 @@
 
 (defn- check-field! [tally f]
   (when (and (keyword? f) (not (fields f)))
-    (error/fail! :skein/bad-tally (str "a line has no " f "; it has " (str/join " " (sort fields))) {:tally (error/preview tally)})))
+    (error/fail! :skein/bad-argument (str "a line has no " f "; it has " (str/join " " (sort fields))) {:tally (error/preview tally)})))
 
 (defn- normal [i tally]
   (run! #(check-field! tally %) (if (map? tally) [(:key tally) (:value tally)] [tally]))
@@ -114,7 +114,7 @@
     (let [{:keys [name key value]} tally]
       {:name (str (or name (str "own-" (inc (long i))))), :key key, :value (or value (constantly 1)), :sum? (some? value)})
     :else
-    (error/fail! :skein/bad-tally
+    (error/fail! :skein/bad-argument
                  (str "a tally must be a function of a record, or a map with a function as its :key and perhaps a :name and a :value, not " (error/preview tally))
                  {:tally (error/preview tally)})))
 
@@ -124,7 +124,7 @@
   (let [reader (LineNumberingPushbackReader. (StringReader. text))
         forms (vec (take-while #(not= ::end %) (repeatedly #(read {:eof ::end} reader))))]
     (when-not (= 1 (count forms))
-      (error/fail! :skein/bad-tally (str "-e takes one form, not " (count forms) "; write several tallies as a vector")
+      (error/fail! :skein/bad-argument (str "-e takes one form, not " (count forms) "; write several tallies as a vector")
                    {:form (error/preview text)}))
     (first forms)))
 
@@ -134,9 +134,9 @@
                      (refer-clojure)
                      (f))
                    (catch Throwable e
-                     (if (= :skein/bad-tally (:skein/error (ex-data e)))
+                     (if (= :skein/bad-argument (:skein/error (ex-data e)))
                        (throw e)
-                       (error/fail! :skein/bad-tally
+                       (error/fail! :skein/bad-argument
                                     (str what " can't be evaluated: " (ex-message (or (ex-cause e) e)))
                                     {:source what}))))]
     (if (vector? value) value [value])))
@@ -162,14 +162,14 @@
   "Returns `{:sinks supplier, :add-to f, :own data}` for the tallies in :form, the text of a form, and :file, the path of a Clojure
   file whose last value is a tally or a vector of tallies. `f` puts them into a result that has its :sink. :top is
   how many rows each shows. From `data` another process can make the same, without the file: its text is :source. Throws
-  :skein/bad-tally, and what the functions throw when they run."
+  :skein/bad-argument, and what the functions throw when they run."
   [{:keys [form file source top]}]
   (let [source (or source (when file (first (evaluated file #(slurp file)))))
         found (concat (when form (evaluated "the form after -e" #(eval (the-form form))))
                       (when file (evaluated file #(Compiler/load (StringReader. source) file (.getName (File. ^String file))))))
         tallies (vec (map-indexed normal found))]
     (when (empty? tallies)
-      (error/fail! :skein/bad-tally (str (if form "the form after -e" file) " has no tallies; write a function, or a vector of them") {}))
+      (error/fail! :skein/bad-argument (str (if form "the form after -e" file) " has no tallies; write a function, or a vector of them") {}))
     {:sinks (sinks tallies)
      :own {:form form, :file file, :source source}
      :add-to (fn add-to [result] (add-to-result tallies (or top 10) result))}))

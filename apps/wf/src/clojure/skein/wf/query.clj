@@ -121,16 +121,16 @@
 
 (defn rank-value
   "Returns what a tally is ranked by: the engine's number for a value, or :mean or a percentile, see `percentile-of`, which must
-  be computed first. Throws :skein/bad-option."
+  be computed first. Throws :skein/bad-argument."
   [{:keys [rank distinct] :as tally}]
   (let [rank (or rank "hits")]
     (cond
       (and (= rank "distinct") (nil? distinct))
-      (error/fail! :skein/bad-option "--rank distinct needs --distinct FIELD, the field whose values are counted" {})
+      (error/fail! [:skein/bad-argument :usage] "--rank distinct needs --distinct FIELD, the field whose values are counted" {})
       (value-of rank) (value-of rank)
       (= rank "mean") :mean
       (percentile-of rank) (percentile-of rank)
-      :else (error/fail! :skein/bad-option
+      :else (error/fail! [:skein/bad-argument :usage]
                          (str "--rank can't be " (error/preview rank) "; it is hits, bytes, time, mean, slowest, distinct, or a "
                               "percentile such as p95-time")
                          {:tally (:name tally)}))))
@@ -177,7 +177,7 @@
   (boolean (some groups/group? by)))
 
 (defn- check-groups!
-  "Throws :skein/bad-option if a tally names an unknown group, or numbers that can't be added."
+  "Throws :skein/bad-argument if a tally names an unknown group, or numbers that can't be added."
   [{:keys [name by distinct] :as tally} approx databases]
   (doseq [name by] (groups/group name databases))
   (when (grouped? tally)
@@ -185,7 +185,7 @@
                         distinct "--distinct"
                         (seq (percentiles-of tally)) "percentiles"
                         approx "--approx")]
-      (error/fail! :skein/bad-option
+      (error/fail! [:skein/bad-argument :usage]
                    (str "--by " name " adds up what was counted for each " (str/join "+" (map groups/source by))
                         ", so it can't be combined with " reason)
                    {:tally name}))))
@@ -249,7 +249,7 @@
            :memory-bytes  what all tables may take together, by default most of the heap
            :own-process?  whether the process does nothing else, so that what tables drop may be collected at once
 
-  Throws :skein/bad-filter and :skein/bad-option."
+  Throws :skein/bad-argument."
   ^AnalysisPlan [{:keys [tallies where] :as query} formats {:keys [approx malformed sinks extra anonymize? databases memory-bytes own-process?]}]
   (filter/check-period! where)
   (doseq [tally tallies]
@@ -269,5 +269,5 @@
   "Returns the tally that --by asks for: one field, or several with + between, as in \"host+day\"."
   [text options]
   (let [by (str/split text #"\+" -1)]
-    (when (some str/blank? by) (error/fail! :skein/bad-option (str "--by has an empty name in " (error/preview text)) {}))
+    (when (some str/blank? by) (error/fail! [:skein/bad-argument :usage] (str "--by has an empty name in " (error/preview text)) {}))
     (merge {:name text, :title text, :by by} options)))

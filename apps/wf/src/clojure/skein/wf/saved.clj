@@ -36,7 +36,7 @@
   1000)
 
 (defn- unusable! [path reason]
-  (error/fail! :skein/bad-saved-counts (str path " is not a file of --save that this version can read: " reason) {:path path}))
+  (error/fail! [:skein/file :foreign] (str path " is not a file of --save that this version can read: " reason) {:path path}))
 
 ;;;; Reading
 
@@ -58,7 +58,7 @@
     (catch RuntimeException e (if (ex-data e) (throw e) (unusable! path "it is damaged, or something else has written it")))))
 
 (defn opened
-  "Returns the header of the file at `path`: {:path, :question, :given, :formats, :logs}. Throws :skein/bad-saved-counts."
+  "Returns the header of the file at `path`: {:path, :question, :given, :formats, :logs}. Throws :skein/file."
   [path]
   (assoc (with-file path (fn header [_ header] header)) :path path))
 
@@ -80,17 +80,17 @@
   (if (re-matches #"[\w.,:/=+@%-]+" argument) argument (str "'" argument "'")))
 
 (defn check!
-  "Throws :skein/bad-option unless the planned query (see `skein.wf.analysis/planned`) equals the saved one."
+  "Throws :skein/bad-argument unless the planned query (see `skein.wf.analysis/planned`) equals the saved one."
   [{:keys [path given] saved :question} {:keys [query options prepared formats]}]
   (let [asked (question query options)]
     (doseq [{:keys [name from format]} prepared
             :when (and (pos? (long from)) (= :w3c (:layout (formats format))))]
-      (error/fail! :skein/bad-option
+      (error/fail! [:skein/bad-argument :usage]
                    (str name " has grown since it was counted, and in a W3C log an earlier line names the fields; count such a log when it no longer grows")
                    {:path name}))
     (doseq [[part words] {:tallies "other tallies", :where "other conditions", :approx "another --approx", :anonymize? "another --anonymize"}
             :when (not= (part asked) (part saved))]
-      (error/fail! :skein/bad-option
+      (error/fail! [:skein/bad-argument :usage]
                    (str path " was saved with " words ", by " (str/join " " (map in-shell given)) "; what is counted now can't be added to it; give the same tallies and conditions")
                    {:path path, :saved (part saved), :asked (part asked)}))))
 
@@ -112,17 +112,17 @@
   (Arrays/copyOf head (int (min (alength head) (long to)))))
 
 (defn- check-different!
-  "Throws :skein/bad-option if two inputs continue the same log, or begin like the same log. Its new lines would count twice."
+  "Throws :skein/bad-argument if two inputs continue the same log, or begin like the same log. Its new lines would count twice."
   [inputs]
   (doseq [[log [one other]] (group-by :log inputs)
           :when (and log other)]
-    (error/fail! :skein/bad-option
+    (error/fail! [:skein/bad-argument :usage]
                  (str (:name one) " and " (:name other) " are the same log, and a part of it was counted before; give one of them")
                  {:paths [(:name one) (:name other)]}))
   (doseq [[one other] (partition 2 1 (sort-by beginning #(Arrays/compareUnsigned ^bytes %1 ^bytes %2) (filter :repeatable? inputs)))
           :let [^bytes first-bytes (beginning one), ^bytes others (beginning other), n (alength first-bytes)]
           :when (and (pos? n) (<= n (alength others)) (Arrays/equals first-bytes 0 n others 0 n))]
-    (error/fail! :skein/bad-option
+    (error/fail! [:skein/bad-argument :usage]
                  (str (:name one) " and " (:name other) " begin with the same lines, as one log under two names does; give one of them")
                  {:paths [(:name one) (:name other)]})))
 
@@ -137,7 +137,7 @@
 
 (defn unread
   "Returns the inputs that were not counted to their end before. Each has :from, where its uncounted part begins, and :to, where this run stops. An input
-  that can be read by position stops at the end of its last whole line, so that the next run begins with a whole one. Throws :skein/bad-option."
+  that can be read by position stops at the end of its last whole line, so that the next run begins with a whole one. Throws :skein/bad-argument."
   [{:keys [logs]} prepared]
   (let [inputs (for [{:keys [^InputFile file head repeatable?] :as input} prepared
                      :let [log (when repeatable? (counted-before logs head))
@@ -194,12 +194,12 @@
   counted  as `skein.wf.driver/run` returns it
   planned  as `skein.wf.analysis/planned` returns it
 
-  Throws :skein/file-unwritable."
+  Throws :skein/file."
   [path {:keys [result failures]} {:keys [prepared] :as planned}]
   (let [lost (into #{} (comp (remove :counted?) (map :input)) failures)
         inputs (filterv (comp not lost :name) prepared)]
     (when path
       (try (write-file! path result (header inputs planned))
            (catch IOException e
-             (error/fail! :skein/file-unwritable (str path ": can't be written: " (ex-message e)) {:output path}))))
+             (error/fail! [:skein/file :unwritable] (str path ": can't be written: " (ex-message e)) {:output path}))))
     (add-last-lines! result inputs)))

@@ -85,7 +85,7 @@
   (try
     @(requiring-resolve sym)
     (catch FileNotFoundException _
-      (error/fail! :skein/no-spark (str "skein.spark is not on the class path. ./skein wf puts it there if --spark is on the command line, not in"
+      (error/fail! :skein/missing-library (str "skein.spark is not on the class path. ./skein wf puts it there if --spark is on the command line, not in"
                                         " a file of --config. Otherwise add modules/spark, and Spark 4.2.")
                    {}))))
 
@@ -97,7 +97,7 @@
 
 (defn- check-regular! [{:keys [name repeatable?]}]
   (when-not repeatable?
-    (error/fail! :skein/bad-option (str name " is a pipe or a device, which no executor can read; give --spark files") {:path name})))
+    (error/fail! [:skein/bad-argument :usage] (str name " is a pipe or a device, which no executor can read; give --spark files") {:path name})))
 
 (defn- prepare
   "Like `skein.wf.driver/prepare`, for a file that `found` returned."
@@ -149,7 +149,7 @@
 
 (defn with-cluster
   "Connects to a Spark cluster, calls (f files options), and closes the connection. files are what the patterns and paths mean there, and
-  options what `skein.wf.driver` needs to have the cluster count. Throws what skein.spark/connect throws, and :skein/no-spark."
+  options what `skein.wf.driver` needs to have the cluster count. Throws what skein.spark/connect throws, and :skein/missing-library."
   [master paths f]
   (with-open [^Closeable cluster ((spark 'skein.spark/connect) {:app "skein wf"} master)]
     (f (into [] (mapcat #(found cluster %)) paths)

@@ -92,7 +92,7 @@
 (def ^:private max-size-bytes (bit-shift-left 1 50))
 
 (defn- bad-size! [text]
-  (error/fail! :skein/bad-size
+  (error/fail! :skein/bad-argument
                (str (error/preview text) " is not a size; write a number of bytes, or one with K, M, G or T, such as 500, 10M or 2.5G,"
                     " up to 1024T")
                {:size text}))
@@ -104,7 +104,7 @@
       (parse-size \"2.5K\")
       ;=> 2560
 
-  Throws :skein/bad-size."
+  Throws :skein/bad-argument."
   [text]
   (let [[_ number unit] (or (re-matches #"(\d{1,16}(?:\.\d{1,9})?) ?(?:([kKmMgGtT])(?:i?[bB])?|[bB])?" text) (bad-size! text))
         power (case unit nil 0, ("k" "K") 1, ("m" "M") 2, ("g" "G") 3, 4)

@@ -85,8 +85,8 @@
   then key, ascending. :checksum is the SHA-256 of `VALUE TAB KEY LF` over all entries in that order. Compressed files
   are unpacked. A failure in :failures is {:skein/error keyword, :input path, :message text}.
 
-  Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable, :skein/file-truncated,
-  :skein/record-too-long, each with :failures, :skein/too-many-keys and :skein/count-overflow."
+  Throws :skein/file,
+  :skein/too-large, each with :failures, :skein/too-large."
   ([inputs] (report inputs {}))
   ([inputs options]
    (let [start (System/nanoTime)

@@ -3,7 +3,8 @@
   (:require
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
-   [skein.cli.options :as options])
+   [skein.cli.options :as options]
+   [skein.impl.error :as error])
   (:import
    (clojure.lang ExceptionInfo)
    (java.io File)))
@@ -26,8 +27,8 @@
 (defn- failure [& arguments]
   (try (options/parse specs arguments)
        (catch ExceptionInfo e
-         (assert (= {:skein/error :skein/bad-option} (ex-data e)))
-         (ex-message e))))
+         (assert (= {:skein/error :skein/bad-argument :problem :usage} (ex-data e)))
+         (error/untold (ex-message e)))))
 
 (deftest bad-options-are-named
   (is (= "Unknown option: \"--tpo\"; did you mean --top?" (failure "--tpo=3")))
@@ -49,7 +50,7 @@
         with-file (fn [text & arguments]
                     (spit file text)
                     (try (options/with-file specs (first (options/parse specs (into ["--config" (str file)] arguments))))
-                         (catch ExceptionInfo e (str/replace (ex-message e) (str file) "FILE"))))]
+                         (catch ExceptionInfo e (str/replace (error/untold (ex-message e)) (str file) "FILE"))))]
     (is (= {:top 3, :output "a b#c", :all? true, :by "x,y"}
            (dissoc (with-file "# ours\n\n--top=3\r\n  -o  a b#c \n--all\n--by x\n--by = y") :config)))
     (is (= {:top 4, :by "z"} (dissoc (with-file "--top 3\n--by x" "--top" "4" "--by" "z") :config)) "the command line replaces")
@@ -60,4 +61,4 @@
     (is (= "FILE, line 1: expected an option, such as --top 20, not \"top 3\"" (with-file "top 3")))
     (is (= "FILE, line 2: --config can't be in a file of options" (with-file "--all\n--config more.conf")))
     (.delete file)
-    (is (re-find #"^FILE can't be read: " (try (options/from-file specs (str file)) (catch ExceptionInfo e (str/replace (ex-message e) (str file) "FILE")))))))
+    (is (re-find #"^FILE can't be read: " (try (options/from-file specs (str file)) (catch ExceptionInfo e (str/replace (error/untold (ex-message e)) (str file) "FILE")))))))

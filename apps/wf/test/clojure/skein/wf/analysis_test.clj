@@ -263,7 +263,7 @@
   (let [file (temp-file)
         query {:tallies [{:name "c", :title "", :by ["client"]}]}]
     (spit-bytes! file (latin-1 (apply str (for [i (range 60000)] (str (line :client (str "client-" i)) "\n")))))
-    (is (= :skein/too-many-keys (failure-of #(analysed [file] query {:memory-bytes 4000000}))))
+    (is (= :skein/too-large (failure-of #(analysed [file] query {:memory-bytes 4000000}))))
     (let [{[{:keys [distinct error]}] :tallies} (analysed [file] query {:memory-bytes 4000000, :approx 1000})]
       (is (< 57000 distinct 63000))
       (is (<= error 60)))))
@@ -326,34 +326,34 @@
 
 (deftest a-pattern-that-exhausts-the-stack-is-an-error
   (let [file (doto (temp-file) (spit-bytes! (latin-1 (str (line :request (str "GET /" (apply str (repeat 300000 "ab")))) "\n"))))]
-    (is (= :skein/bad-filter (failure-of #(analysed [file] {:tallies [], :where [[:match "url" "(a|b|[^c])*x$"]]}
+    (is (= :skein/bad-argument (failure-of #(analysed [file] {:tallies [], :where [[:match "url" "(a|b|[^c])*x$"]]}
                                                     {:log-format "combined"}))))))
 
 (deftest bad-tallies-are-refused
   (let [file (doto (temp-file) (spit-bytes! (latin-1 (str (line) "\n"))))
         ask (fn [query options] (failure-of #(analysed [file] query options)))
         tally {:name "x", :title "", :by ["url"]}]
-    (is (= :skein/no-such-field (ask {:tallies [(assoc tally :by ["upstream"])]} {})))
-    (is (= :skein/no-such-field (ask {:tallies [tally], :where [[:slower "1s"]]} {})))
-    (is (= :skein/bad-option (ask {:tallies [(assoc tally :rank "size")]} {})))
+    (is (= :skein/bad-argument (ask {:tallies [(assoc tally :by ["upstream"])]} {})))
+    (is (= :skein/bad-argument (ask {:tallies [tally], :where [[:slower "1s"]]} {})))
+    (is (= :skein/bad-argument (ask {:tallies [(assoc tally :rank "size")]} {})))
     (testing "fields that are not text, and durations that are not logged"
       (doseq [field ["time" "request" "bytes"]]
-        (is (= :skein/bad-option (ask {:tallies [(assoc tally :by [field])]} {})) field)
-        (is (= :skein/bad-option (ask {:tallies [(assoc tally :distinct field)]} {})) field)
-        (is (= :skein/bad-option (ask {:tallies [tally], :where [[:match field "1"]]} {})) field))
+        (is (= :skein/bad-argument (ask {:tallies [(assoc tally :by [field])]} {})) field)
+        (is (= :skein/bad-argument (ask {:tallies [(assoc tally :distinct field)]} {})) field)
+        (is (= :skein/bad-argument (ask {:tallies [tally], :where [[:match field "1"]]} {})) field))
       (doseq [timed [{:rank "slowest"} {:rank "p95-time"} {:percentiles #{"time"}}]]
-        (is (= :skein/no-such-field (ask {:tallies [(merge tally timed)]} {})) (pr-str timed))))
+        (is (= :skein/bad-argument (ask {:tallies [(merge tally timed)]} {})) (pr-str timed))))
     (testing "sizes that are not logged"
       (doseq [sized [{:rank "bytes"} {:rank "p95-bytes"} {:percentiles #{"bytes"}}]]
-        (is (= :skein/no-such-field (ask {:tallies [(merge tally sized)]} {:log-format "%h %l %u %t \"%r\" %>s"})) (pr-str sized))))
-    (is (= :skein/bad-filter (ask {:tallies [tally], :where [[:from "2025-03-05"] [:to "2025-03-04"]]} {})))
+        (is (= :skein/bad-argument (ask {:tallies [(merge tally sized)]} {:log-format "%h %l %u %t \"%r\" %>s"})) (pr-str sized))))
+    (is (= :skein/bad-argument (ask {:tallies [tally], :where [[:from "2025-03-05"] [:to "2025-03-04"]]} {})))
     (is (nil? (ask {:tallies [tally], :where [[:from "2025-03-05"] [:to "2025-03-05"]]} {})))
     (is (nil? (ask {:tallies [tally], :where [[:from "2025-03-05T00:00Z"] [:to "2025-03-04"]]} {})) "on different clocks")
     (doseq [where [[:status "4x"] [:status "500-400"] [:status ","] [:client ""] [:method " , "] [:client "10.0.0.0/33"] [:not-client "10.0.0.0/33"] [:client "example.org"]
                    [:from "yesterday"] [:match "url" "("]]]
-      (is (= :skein/bad-filter (ask {:tallies [tally], :where [where]} {})) (pr-str where)))
+      (is (= :skein/bad-argument (ask {:tallies [tally], :where [where]} {})) (pr-str where)))
     (spit-bytes! file (latin-1 "one\ntwo\nthree\n"))
-    (is (= :skein/unknown-format (ask {:tallies [tally]} {})))
+    (is (= :skein/bad-log-format (ask {:tallies [tally]} {})))
     (testing "but not an empty log"
       (spit-bytes! file (latin-1 ""))
       (is (nil? (ask {:tallies [tally]} {}))))))
@@ -364,7 +364,7 @@
     (spit file (str line line))
     (let [[prepared] (driver/prepare-all [(str file)] {})]
       (spit file line)
-      (is (= {:skein/error :skein/file-truncated, :input (str file)}
+      (is (= {:skein/error :skein/file, :input (str file)}
              (try (analysis/analyse-prepared prepared [] 0 {:tallies [{:name "status", :by ["status"]}]} {})
                   (catch ExceptionInfo e (select-keys (ex-data e) [:skein/error :input]))))))))
 

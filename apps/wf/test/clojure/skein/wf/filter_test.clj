@@ -40,11 +40,11 @@
 
 (deftest bad-networks-are-refused
   (doseq [text ["10.0.0.0/33" "::ffff:10.0.0.0/8" "::ffff:0:0/95" "2001:db8::/129" "10.0.0/8" "010.0.0.0/8" "10.1.2.3:80" "fe80::1%eth0" "example.org" "10.0.0.0/x" "::/-1"]]
-    (is (= :skein/bad-filter (try (filter/compiled [:client text] []) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) text)))
+    (is (= :skein/bad-argument (try (filter/compiled [:client text] []) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) text)))
 
 (deftest bad-statuses-are-refused
   (doseq [text ["6xx" "0xx" "4x" "500-" "503-500" "20" "" ","]]
-    (is (= :skein/bad-filter (try (filter/compiled [:status text] []) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) text)))
+    (is (= :skein/bad-argument (try (filter/compiled [:status text] []) :accepted (catch ExceptionInfo e (:skein/error (ex-data e))))) text)))
 
 (def ^:private three-lines
   (str "10.0.0.1 - - [10/Oct/2024:13:55:00 +0000] \"GET /a?b=1 HTTP/1.1\" 200 5 \"https://one.example:80/x\" \"UA\"\n"

@@ -198,7 +198,7 @@
   (let [pipe (str (io/file (.getParentFile (temp-log)) "pipe"))
         ^java.util.List mkfifo ["mkfifo" pipe]]
     (is (zero? (.waitFor (.start (ProcessBuilder. mkfifo)))))
-    (is (= :skein/bad-option
+    (is (= :skein/bad-argument
            (within-deadline
              (try (follow/follow [pipe] {:tallies []} {:stopped? (constantly false)})
                   (catch ExceptionInfo e (:skein/error (ex-data e)))))))
@@ -206,7 +206,7 @@
 
 (deftest a-device-can-not-be-followed
   (testing "such as /dev/null"
-    (is (= :skein/bad-option
+    (is (= :skein/bad-argument
            (try (follow/follow ["/dev/null"] {:tallies []} {:stopped? (constantly false)})
                 (catch ExceptionInfo e (:skein/error (ex-data e))))))))
 
@@ -221,5 +221,5 @@
                                      :on-last #(deliver result %)
                                      :on-result (fn more [_] (append! file (apply str (map line (range 60000)))))})
                      (catch ExceptionInfo e e))]
-      (is (= :skein/too-many-keys (:skein/error (ex-data error))))
+      (is (= :skein/too-large (:skein/error (ex-data error))))
       (is (< 1 (long (:lines @result))) "what was counted is shown"))))

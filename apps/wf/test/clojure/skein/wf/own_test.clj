@@ -68,7 +68,7 @@
 (deftest malformed-tallies-are-refused
   (let [path (log-file 1)]
     (doseq [form ["" ":url :status" "42" ":nope" "{:key :url :value :nope}" "{:key :url :val :bytes}" "(fn [" "(throw (Exception. \"x\"))"]]
-      (is (= :skein/bad-tally (try (answer path {:form form}) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))) form))))
+      (is (= :skein/bad-argument (try (answer path {:form form}) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))) form))))
 
 (deftest nil-as-the-value-adds-nothing
   (is (= [["10.0.0.0" 0]] (rows (first (answer (log-file 1) {:form "{:key :client :value (constantly nil)}"}))))))
@@ -85,10 +85,10 @@
 (deftest failing-tallies-are-refused
   (let [path (log-file 10)]
     (doseq [source [{:form "42"} {:form "(fn"} {:form "{:key nil}"} {:form "no-such-var"} {:form "[inc 7]"} {:file "no-such-file.clj"}]]
-      (is (= :skein/bad-tally (:skein/error (failure-of path source))) (pr-str source)))
+      (is (= :skein/bad-argument (:skein/error (failure-of path source))) (pr-str source)))
     (testing "an exception is reported with the name of its tally"
-      (is (= {:skein/error :skein/bad-tally, :tally "own-1"} (failure-of path {:form "(fn [r] (throw (Exception. \"no\")))"})))
-      (is (= {:skein/error :skein/bad-tally, :tally "t"} (failure-of path {:form "{:name \"t\" :key :url :value :url}"}))))))
+      (is (= {:skein/error :skein/bad-argument, :tally "own-1"} (failure-of path {:form "(fn [r] (throw (Exception. \"no\")))"})))
+      (is (= {:skein/error :skein/bad-argument, :tally "t"} (failure-of path {:form "{:name \"t\" :key :url :value :url}"}))))))
 
 (deftest a-sum-is-called-a-sum
   (is (= [["sum" ["sum"]] ["count" ["count"]]]

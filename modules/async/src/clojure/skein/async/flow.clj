@@ -39,14 +39,14 @@
   - :mixed-exec, :io-exec, :compute-exec  java.util.concurrent.Executors, instead of those
             of `thread` and `io-thread`
 
-  Throws :skein/bad-flow."
+  Throws :skein/bad-argument."
   [config]
   (graph/create config))
 
 (defn- flow
-  "Returns `g`, or throws :skein/bad-flow unless it is a flow."
+  "Returns `g`, or throws :skein/bad-argument unless it is a flow."
   [what g]
-  (check/that :skein/bad-flow (str "g of " what) g (satisfies? graph/Graph g) "a flow, as create-flow returns it"))
+  (check/that (str "g of " what) g (satisfies? graph/Graph g) "a flow, as create-flow returns it"))
 
 (def ^:private ping-options
   "Option -> what its value must be; see skein.impl.check/options."
@@ -77,12 +77,12 @@
   (graph/command (flow "resume" g) ::all ::resume))
 
 (defn pause-proc
-  "Pauses one process. Returns true. Throws :skein/no-such-process."
+  "Pauses one process. Returns true. Throws :skein/bad-argument."
   [g pid]
   (graph/command (flow "pause-proc" g) pid ::pause))
 
 (defn resume-proc
-  "Resumes one process. Returns true. Throws :skein/no-such-process."
+  "Resumes one process. Returns true. Throws :skein/bad-argument."
   [g pid]
   (graph/command (flow "resume-proc" g) pid ::resume))
 
@@ -103,7 +103,7 @@
 
 (defn ping-proc
   "Asks one process for its status; see `ping`. Returns the answer, or nil if none came in
-  time. Throws :skein/no-such-process."
+  time. Throws :skein/bad-argument."
   [g pid & {:as options}]
   (get (graph/ping (flow "ping-proc" g) pid (:timeout-ms (check/options "ping-proc" options ping-options) 1000)) pid))
 
@@ -111,10 +111,10 @@
   "Puts messages on an input or output of a process. With `[::cast signal-id]`, gives them to all
   processes that select the signal. Returns a future that is done when all messages are
   accepted. It fails with :skein/flow-not-running if the flow is stopped first. Throws
-  :skein/no-such-port."
+  :skein/bad-argument."
   {:arglists '([g [pid io-id :as coord] msgs])}
   [g coord msgs]
-  (check/that :skein/no-such-port "coord of inject" coord (and (vector? coord) (= 2 (count coord))) "[pid io-id]")
+  (check/that "coord of inject" coord (and (vector? coord) (= 2 (count coord))) "[pid io-id]")
   (check/collection "msgs of inject" msgs)
   (graph/inject (flow "inject" g) coord msgs))
 
@@ -146,22 +146,22 @@
   ::state, and the process continues with its old state. If a lazy output throws, the process
   continues with the new state. If the process's thread is interrupted, the step gets ::stop, and
   the process ends. Differs from core.async's: inputs are read in turn, and a paused process puts
-  none of its outputs. Throws :skein/not-a-function, :skein/bad-workload, :skein/bad-number."
+  none of its outputs. Throws :skein/bad-argument."
   ([step-fn] (process step-fn nil))
   ([step-fn options] (process/launcher step-fn options)))
 
 (def ^:private step-parts
   "Part -> what it must be; see skein.impl.check/options."
-  (let [function [ifn? "a function" :skein/not-a-function]]
+  (let [function [ifn? "a function"]]
     {:describe function, :init function, :transition function, :transform function}))
 
 (defn map->step
   "Returns a step from a map of its parts: :describe and :transform, optionally :init and
-  :transition; see `process`. Throws :skein/bad-step."
+  :transition; see `process`. Throws :skein/bad-argument."
   [{:keys [describe init transition transform] :as parts}]
   (check/options "map->step" parts step-parts)
   (when-not (and describe transform)
-    (error/fail! :skein/bad-step "A step needs at least :describe and :transform." {}))
+    (error/fail! :skein/bad-argument "A step needs at least :describe and :transform." {}))
   (fn
     ([] (describe))
     ([args] (when init (init args)))
@@ -196,7 +196,7 @@
   - :exec  :mixed (the default), :io, :compute, or an Executor
 
   If `f` throws, the future throws an ExecutionException with that exception as its cause.
-  Throws :skein/bad-workload.
+  Throws :skein/bad-argument.
 
       @((futurize + :exec :io) 1 2)
       ;=> 3"

@@ -129,13 +129,13 @@
 
   A virtual thread dereferences it at once, with the caller's bindings. Every take returns the
   value. If the value is nil or `deref` throws, the port closes, and `<?` and `<??` rethrow
-  the exception. Throws :skein/not-derefable.
+  the exception. Throws :skein/bad-argument.
 
       (a/<!! (->port (atom 1)))
       ;=> 1"
   [ref]
   (when-not (instance? IDeref ref)
-    (error/fail! :skein/not-derefable
+    (error/fail! :skein/bad-argument
                  (str "->port needs something that can be dereferenced, but got "
                       (error/preview ref) ". A future or a stage needs no ->port: take from it.")
                  {:value (error/preview ref)}))
@@ -155,7 +155,7 @@
   The value is nil if the port is closed. If the port was closed with a cause, or belongs to a
   block that threw, the future fails with the exception. Cancelling the future, or letting it
   time out, withdraws the take. `cancel` returns false if the value came first. Dependent
-  stages run on a worker. Throws :skein/not-a-port.
+  stages run on a worker. Throws :skein/bad-argument.
 
       (.join (.thenApply (->future (a/go 1)) inc))
       ;=> 2"
@@ -193,7 +193,7 @@
   A value is taken only when it is read. Each value is taken once, so two readers share the
   values. If the port never closes, like that of a future, the values never end. Reading blocks
   the thread, which is allowed in a block, and rethrows the cause with which the port was
-  closed. Throws :skein/not-a-port.
+  closed. Throws :skein/bad-argument.
 
       (let [c (a/chan 3)]
         (run! (fn [n] (a/>!! c n)) [1 2 3])

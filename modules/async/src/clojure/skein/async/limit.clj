@@ -69,9 +69,8 @@
 
 (def ^:private rate-options
   "Option -> what its value must be; see skein.impl.check/options."
-  {:rate [rate? "a number from 1e-9" :skein/bad-number]
-   :burst [(fn burst? [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE))) "a number from 1 to 2147483647"
-           :skein/bad-number]
+  {:rate [rate? "a number from 1e-9"]
+   :burst [(fn burst? [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE))) "a number from 1 to 2147483647"]
    :name [some? "a name"]})
 
 (defn rate-limiter
@@ -87,7 +86,7 @@
   Permits are due on the clock of System/nanoTime (in a simulation, on the simulated clock), so
   the rate is exact on average. No taker is refused: takers wait. The limiter puts a collected permit
   when the one before it is taken. So a second `poll!` right away may return nil even if `:burst`
-  allows more, but a take gets that permit without delay. Throws :skein/bad-number.
+  allows more, but a take gets that permit without delay. Throws :skein/bad-argument.
 
       (let [limiter (rate-limiter 1000)]
         (dotimes [_ 5] (a/<!! limiter))
@@ -129,7 +128,7 @@
     - :n     the number
     - :name  for `status` and the stories of skein.sim
 
-  Throws :skein/bad-number.
+  Throws :skein/bad-argument.
 
       (let [limiter (concurrency-limiter 1)
             permit (a/<!! limiter)]
@@ -147,11 +146,11 @@
 
 (defn release!
   "Gives `permit` back to its limiter. Does nothing for a permit of a rate limiter, which is used
-  up. Throws :skein/released if the permit was given back before, and :skein/not-a-permit if
+  up. Throws :skein/released if the permit was given back before, and :skein/bad-argument if
   `permit` is nil or a limiter."
   [permit]
   (when (or (nil? permit) (instance? Channel permit))
-    (error/fail! :skein/not-a-permit
+    (error/fail! :skein/bad-argument
                  (str "permit of release! must be what a take from a limiter has returned, but is "
                       (if permit "a limiter or another channel." "nil. After poll! or alts!, release a permit only if there is one."))
                  {:value (error/preview permit)}))
@@ -192,14 +191,14 @@
 (defn status
   "Returns a limiter's description and counts: {:name :rate :waiting} or {:name :n :in-use
   :waiting}. `:waiting` is the number of takes that wait. The counts are exact only while
-  nobody takes or releases. Throws :skein/not-a-limiter.
+  nobody takes or releases. Throws :skein/bad-argument.
 
       (status (concurrency-limiter {:n 3 :name \"database\"}))
       ;=> {:name \"database\", :n 3, :in-use 0, :waiting 0}"
   [limiter]
   (let [{:keys [n rate] :as known} (description limiter)]
     (when-not (or n rate)
-      (error/fail! :skein/not-a-limiter
+      (error/fail! :skein/bad-argument
                    (str "status needs a limiter, but got " (error/preview limiter) ".")
                    {:value (error/preview limiter)}))
     (cond-> (assoc known :waiting (.takerCount ^Channel limiter))

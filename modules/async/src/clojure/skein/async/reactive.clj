@@ -101,7 +101,7 @@
   subscriber breaks the rules and throws, its subscription ends, and the exception goes to the
   uncaught-exception handler.
 
-  Throws :skein/not-a-port."
+  Throws :skein/bad-argument."
   ^java.util.concurrent.Flow$Publisher [port]
   (port/source "port of publisher" port)
   (reify Flow$Publisher
@@ -123,8 +123,7 @@
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  {:window [(fn window? [n] (and (int? n) (<= 1 (long n) Channel/MAX_WAITING))) (str "a whole number from 1 to " Channel/MAX_WAITING)
-            :skein/bad-number]})
+  {:window [(fn window? [n] (and (int? n) (<= 1 (long n) Channel/MAX_WAITING))) (str "a whole number from 1 to " Channel/MAX_WAITING)]})
 
 (defn- close-with! [port ^Throwable cause]
   (if (instance? Channel port) (.close ^Channel port cause) (a/close! port)))
@@ -155,7 +154,7 @@
 
   onComplete closes the port. onError closes it with the exception, which `<?` rethrows. If the
   port has been closed, the next value is dropped and the subscription is cancelled. Throws
-  :skein/bad-number, :skein/not-a-port."
+  :skein/bad-argument."
   (^java.util.concurrent.Flow$Subscriber [port] (subscriber nil port))
   (^java.util.concurrent.Flow$Subscriber [options port]
    (port/target "port of subscriber" port)

@@ -13,7 +13,7 @@
    [skein.impl.once :refer [defprotocol-once]])
   (:import
    (java.util.concurrent.locks Lock)
-   (skein.rt Alts Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter HandlerWaiter$Handle)
+   (skein.rt Alts Box Buffers$Dropping Buffers$Promise Buffers$Sliding HandlerWaiter HandlerWaiter$Handle NilPut)
    (skein.rt.block Callback)))
 
 (set! *warn-on-reflection* true)
@@ -79,7 +79,7 @@
   AssertionError when `val` is nil."
   ([buf] buf)
   ([buf val]
-   (assert (some? val) "a buffer can't hold nil")
+   (when (nil? val) (throw (NilPut/refusedInBuffer)))
    (add!* buf val)))
 
 (defn box

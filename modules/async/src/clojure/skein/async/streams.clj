@@ -15,6 +15,7 @@
    [skein.async :as a]
    [skein.async.spi :as impl]
    [skein.impl.check :as check]
+   [skein.impl.error :as error]
    [skein.impl.on-error :as on-error]
    [skein.impl.port :as port]
    [skein.scope :as scope])
@@ -111,8 +112,7 @@
 
   When `in` closes, the returned channel closes after the last result, with the same cause. If it is
   closed before, the next put ends the work. Calls that run when the work ends early are cancelled, as
-  the children of a scope are. Throws :skein/bad-number, :skein/not-a-function, :skein/not-a-port,
-  :skein/bad-policy and :skein/bad-option. doc/in-parallel.md compares other ways.
+  the children of a scope are. Throws :skein/bad-argument. doc/in-parallel.md compares other ways.
 
       (a/<!! (a/into #{} (pmap {:n 2 :ordered? false :on-error (fn [_ _] :none)}
                                (fn [x] (/ 6 x)) (a/to-chan! [1 0 3]))))
@@ -150,7 +150,7 @@
 
   No vector is empty. When `in` closes, a last vector holds the remaining values, and the returned
   channel closes with the same cause. If the returned channel is closed first, its next put fails,
-  and nothing more is taken. Throws :skein/bad-number, :skein/not-a-port.
+  and nothing more is taken. Throws :skein/bad-argument.
 
       (a/<!! (batch {:size 100 :within-ms 5} (doto (a/chan 1) (a/put! :only))))
       ;=> [:only]"
@@ -181,8 +181,7 @@
 ;;;; Slow takers
 
 (defn- slow-taker []
-  (ex-info "This channel's taker was too slow, and its gate has disconnected it."
-           {:skein/error :skein/slow-taker}))
+  (error/failure :skein/slow-taker "This channel's taker was too slow, and its gate has disconnected it." {}))
 
 (defn- disconnect [ch]
   (if (instance? Channel ch) (.close ^Channel ch ^Throwable (slow-taker)) (a/close! ch))
@@ -224,7 +223,7 @@
 
 (def ^:private gate-options
   "Option -> what its value must be; see skein.impl.check/options."
-  {:policy [any? "a keyword"], :on-drop [ifn? "a function" :skein/not-a-function]})
+  {:policy [any? "a keyword"], :on-drop [ifn? "a function"]})
 
 (defn gate
   "Returns a port to put on in place of `ch`. The policy says what happens to a value that
@@ -243,8 +242,7 @@
 
   With any policy but :block a put never waits; it returns false once `ch` is closed. With
   `tap` and `sub` one slow taker delays all others, so give each tap or subscription a gate. A
-  disconnected one is removed. Closing the gate closes `ch`. Throws :skein/bad-policy,
-  :skein/not-a-function, :skein/not-a-port.
+  disconnected one is removed. Closing the gate closes `ch`. Throws :skein/bad-argument.
 
       (let [source (a/chan), slow (a/chan 1), quick (a/chan 3)
             m (a/mult source)]
@@ -257,7 +255,7 @@
   [policy-or-options ch]
   (port/target "ch of gate" ch)
   (let [{:keys [policy on-drop] :or {on-drop (fn [_])}} (check/leading "gate" :policy policy-or-options gate-options)
-        _ (check/policy "policy of gate" policy ":block, :drop, :slide or :disconnect" #{:block :drop :slide :disconnect})
+        _ (check/that "policy of gate" policy (#{:block :drop :slide :disconnect} policy) ":block, :drop, :slide or :disconnect")
         dropped (guarded on-drop)]
     (reify
       impl/WritePort

@@ -1,7 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.alt
   "The expansion of `alt!` and `alt!!`: one alts for all clauses, and a `cond` that chooses the result."
-  {:no-doc true})
+  {:no-doc true}
+  (:require
+   [skein.impl.check :as check]))
 
 (set! *warn-on-reflection* true)
 
@@ -39,7 +41,7 @@
   "Returns the form that makes one choice by `alts`, a symbol, and evaluates the
   result of its clause. Throws AssertionError when a clause has no result."
   [alts clauses]
-  (assert (even? (count clauses))
+  (check/asserts (even? (count clauses)) "clauses of alt!" "an even number of forms"
           (str "unbalanced clauses: each port, vector of ports or option needs its result or value after it,"
                " as in (alt! c ([v] v) :default nil)"))
   (let [pairs (partition 2 clauses)

@@ -9,6 +9,7 @@
    [skein.impl.go :as-alias compiler]
    [skein.impl.port :as port])
   (:import
+   (skein.base Assertion)
    (skein.rt Runner World)))
 
 (set! *warn-on-reflection* true)
@@ -64,11 +65,12 @@
   "Throws core.async's error unless a block runs here. On a thread the operation has the same name with its last character doubled."
   [op]
   (when-not (Runner/inBlock)
-    (throw (AssertionError.
+    (throw (Assertion.
              (str "Assert failed: " op " used not in (go ...) block\nnil\n"
                   op " parks a block, but no go or async block runs here. On a thread, such as a REPL's, use "
                   op (last op) (when (= "alts!" op) ", or alt!! for alt!") "."
-                  " A lazy sequence must be realized in the block: use mapv or doall.")))))
+                  " A lazy sequence must be realized in the block: use mapv or doall. [:skein/not-in-block]")
+             {:skein/error :skein/not-in-block :operation op}))))
 
 (defn <!
   "See skein.async/<!."

@@ -85,7 +85,7 @@
 
 (defn- field-write [{:keys [field this]} value form]
   (when-not this
-    (error/fail! :skein/shadowed-this
+    (error/fail! [:skein/bad-block :shadowed-this]
                  (str "Can't set! the field " field " here, because the object's own name is shadowed."
                       " Give the method's first parameter a name of its own.")
                  (assoc (location form) :field field)))
@@ -136,7 +136,7 @@
   (forms/rebuild-method method (expand-all scope method (forms/method-parts method))))
 
 (defn- immutable-local! [target form]
-  (error/fail! :skein/immutable-local
+  (error/fail! [:skein/bad-block :immutable-local]
                (str "Can't set! the local " target ", because locals do not change."
                     " Use loop and recur, or hold the value in an atom or a volatile.")
                (assoc (location form) :local target)))

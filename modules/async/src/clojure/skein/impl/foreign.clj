@@ -36,10 +36,10 @@
 ;;;; Buffers
 
 (defn foreign-buffer
-  "Returns a buffer of the runtime for `b`, which satisfies the protocol. Throws :skein/not-a-buffer
+  "Returns a buffer of the runtime for `b`, which satisfies the protocol. Throws :skein/bad-argument
   if it does not."
   [b]
-  (check/that :skein/not-a-buffer "buf-or-n of chan" b (satisfies? impl/Buffer b)
+  (check/that "buf-or-n of chan" b (satisfies? impl/Buffer b)
               (str "a number, a buffer or nil" (when (fn? b) " (a transducer is the second argument: (chan 1 (map inc)))")))
   (reify Buffer
     (full [_] (boolean (impl/full? b)))
@@ -52,7 +52,7 @@
 ;;;; Skein's waiters on foreign ports
 
 (defn- taking
-  "Starts a take with `handler`. Throws :skein/not-a-port; only a call that fails pays for the check."
+  "Starts a take with `handler`. Throws :skein/bad-argument; only a call that fails pays for the check."
   [port handler]
   (try
     (impl/take! port handler)

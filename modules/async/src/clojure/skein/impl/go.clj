@@ -38,7 +38,7 @@
       false)))
 
 (defn- too-deep! [form]
-  (error/fail! :skein/nested-too-deep
+  (error/fail! :skein/block-too-large
                (str "The forms of this block are nested too deeply to be compiled, more than " max-depth
                     " levels. Move the inner ones into a function. In: " (error/preview form))
                (expand/location form)))
@@ -73,8 +73,8 @@
   env   the value of &env at the call of `go`
   form  the value of &form there, which has the line
 
-  Throws at compile time :skein/bad-arity, :skein/bad-recur, :skein/block-too-large,
-  :skein/immutable-local, :skein/nested-too-deep, :skein/shadowed-this, and what macros in the
+  Throws at compile time :skein/bad-block, :skein/block-too-large,
+  :skein/bad-block, :skein/block-too-large, :skein/bad-block, and what macros in the
   body throw."
   [env body form]
   (compile-block env body form 'go))

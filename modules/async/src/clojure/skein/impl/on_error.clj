@@ -32,8 +32,7 @@
   "Returns the entry of :on-error for the `known` of skein.impl.check/options, with these keywords and functions."
   [keywords]
   [(fn fits? [x] (if (keyword? x) (some #{x} keywords) (ifn? x)))
-   (str (str/join ", " keywords) " or a function of the exception and the value")
-   :skein/bad-policy])
+   (str (str/join ", " keywords) " or a function of the exception and the value")])
 
 (defn handling
   "Returns a function of one value that calls `f`, and treats its exceptions as `on-error` says. What it throws must end the

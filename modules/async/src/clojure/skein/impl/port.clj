@@ -18,7 +18,7 @@
 
 (set! *warn-on-reflection* true)
 
-;;;; Arguments. Each check returns its argument, or throws :skein/not-a-port; `what` names the argument, as "from of pipe" does.
+;;;; Arguments. Each check returns its argument, or throws :skein/bad-argument; `what` names the argument, as "from of pipe" does.
 
 (defn- checked [what value protocol wanted]
   (if (instance? Channel value)
@@ -46,7 +46,7 @@
   "See skein.async/buffer."
   [n]
   (when-not (instance? Number n) (check/number "n of buffer" n "a number" number?))
-  (assert (pos? n) "fixed buffers must have size > 0")
+  (check/asserts (pos? n) "n of buffer" "a number above 0" "fixed buffers must have size > 0")
   (.fixed ChannelFactory/INSTANCE n))
 
 (defn- own-buffer [buf-or-n]
@@ -56,7 +56,7 @@
     :else (foreign/foreign-buffer buf-or-n)))
 
 (defn transducer
-  "Returns `xf` as a transducer that throws :skein/not-a-function if `xf`, such as `inc`, does not make a step from a step."
+  "Returns `xf` as a transducer that throws :skein/bad-argument if `xf`, such as `inc`, does not make a step from a step."
   [what xf]
   (check/function what xf)
   (fn applied [rf]
@@ -64,7 +64,7 @@
                     (catch ClassCastException e e)
                     (catch ArityException e e))]
       (try
-        (check/that :skein/not-a-function what xf (ifn? step) "a transducer, such as (map inc)")
+        (check/that what xf (ifn? step) "a transducer, such as (map inc)")
         (catch ExceptionInfo refused
           ;; The exception may come from a transducer of the program.
           (when (instance? Throwable step) (.addSuppressed refused step))
@@ -82,7 +82,7 @@
      ;; A buffer of another kind may use the channel, as a transducer may.
      :else (.channel ChannelFactory/INSTANCE (foreign/foreign-buffer buf-or-n) (Transducer. nil nil))))
   ([buf-or-n xform ex-handler]
-   (when xform (assert buf-or-n "buffer must be supplied when transducer is"))
+   (when xform (check/asserts buf-or-n "buf-or-n of chan" "a number or a buffer" "buffer must be supplied when transducer is"))
    (when ex-handler (check/function "ex-handler of chan" ex-handler))
    (if (or xform ex-handler)
      (.channel ChannelFactory/INSTANCE (own-buffer buf-or-n)
@@ -117,7 +117,7 @@
 (defn close-with!
   "See skein.async/close-with!."
   [port cause]
-  (check/that :skein/bad-cause "cause of close-with!" cause (instance? Throwable cause)
+  (check/that "cause of close-with!" cause (instance? Throwable cause)
               "an exception, because <? throws it; without a cause use close!")
   (check/port "port of close-with!" port (instance? Channel port) "a channel of Skein's, which keeps a cause")
   (.close ^Channel port ^Throwable cause))

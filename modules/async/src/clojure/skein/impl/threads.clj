@@ -14,6 +14,7 @@
   (:import
    (java.util.concurrent Executor Executors ThreadFactory)
    (java.util.concurrent.atomic AtomicLong)
+   (skein.base IllegalArgument)
    (skein.rt Channel Failure Region Uncaught)
    (skein.rt.block Callback Hooks)
    (skein.rt.schedule Scheduler)
@@ -38,7 +39,7 @@
   (when-some [factory (System/getProperty "clojure.core.async.executor-factory")]
     (if-some [make (try (requiring-resolve (symbol factory)) (catch java.io.FileNotFoundException _))]
       (make workload)
-      (error/fail! :skein/bad-option (str "The system property clojure.core.async.executor-factory names " factory ", but there is no such var. "
+      (error/fail! :skein/bad-argument (str "The system property clojure.core.async.executor-factory names " factory ", but there is no such var. "
                                           "Name a function of the workload, or remove the property.")
                    {:factory factory}))))
 
@@ -48,7 +49,8 @@
           (reify Executor (execute [_ task] (.start (.newThread factory task)))))
     (:mixed :compute) (Executors/newCachedThreadPool
                         (counted-thread-factory (str "async-" (name workload) "-%d") true))
-    (throw (IllegalArgumentException. (str "workload must be :mixed, :io or :compute, but is " (error/preview workload) ".")))))
+    (throw (IllegalArgument. (str "workload must be :mixed, :io or :compute, but is " (error/preview workload) ".")
+                             {:skein/error :skein/bad-argument :argument "workload" :value (error/preview workload)}))))
 
 (defonce ^:private made (memoize (fn make [workload] (or (own-executor workload) (default-executor workload)))))
 

@@ -14,11 +14,11 @@
 (set! *warn-on-reflection* true)
 
 (defn- functions
-  "Returns `fs`, the arguments of the function `of`, as a vector, or throws :skein/not-a-function. A collection can be
+  "Returns `fs`, the arguments of the function `of`, as a vector, or throws :skein/bad-argument. A collection can be
   called, but not without arguments: it holds functions, or is a mistake."
   [of fs]
   (mapv (fn check [f]
-          (check/that :skein/not-a-function (str "f of " of) f (and (ifn? f) (or (record? f) (not (coll? f))))
+          (check/that (str "f of " of) f (and (ifn? f) (or (record? f) (not (coll? f))))
                       (if (coll? f)
                         (str "a function (for a collection of functions use (apply " of " fs))")
                         "a function")))

@@ -115,7 +115,7 @@
    :max-backoff-ms check/time-option
    :jitter [(fn [x] (and (number? x) (<= 0 (double x) 1))) "a number from 0 to 1"]
    :timeout-ms check/time-option
-   :retry? [ifn? "a function" :skein/not-a-function]})
+   :retry? [ifn? "a function"]})
 
 (defn- pause-ms
   "Returns how long to wait after attempt `n`, counted from 1, has failed."

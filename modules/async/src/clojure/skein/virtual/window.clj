@@ -37,7 +37,7 @@
 
 (def ^:private count-option
   [(fn count? [n] (and (int? n) (<= 1 (long n) Integer/MAX_VALUE)))
-   (str "a whole number from 1 to " Integer/MAX_VALUE) :skein/bad-number])
+   (str "a whole number from 1 to " Integer/MAX_VALUE)])
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."

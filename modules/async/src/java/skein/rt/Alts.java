@@ -13,6 +13,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.function.BooleanSupplier;
+import skein.base.Assertion;
 
 /**
  * Does one of several channel operations, in three steps. First it tries each operation in turn. It skips
@@ -69,7 +70,6 @@ public final class Alts {
             return LazilyPersistentVector.createOwning(RT.toArray(ports));
         }
         throw refused(
-                "skein/bad-alts",
                 "ports of alts!/alts!!",
                 ports,
                 "a vector of channels to take from and [channel value] pairs to put");
@@ -79,15 +79,16 @@ public final class Alts {
     private static boolean check(IPersistentVector ops) {
         int n = ops.count();
         if (n == 0) {
-            throw Refusal.fromCaller(new AssertionError(
-                    "Assert failed: alts must have at least one channel operation\n(pos? (count ports))"));
+            throw Refusal.fromCaller(new Assertion(
+                    "Assert failed: alts must have at least one channel operation\n(pos? (count ports))",
+                    Refusal.data("bad-argument", "argument", "ports of alts!/alts!!", "value", "[]")));
         }
         boolean ours = true;
         for (int i = 0; i < n; i++) {
             Object op = ops.nth(i);
             if (op instanceof IPersistentVector pair) {
                 if (pair.count() != 2)
-                    throw refused("skein/bad-alts", "a put in the ports of alts!/alts!!", op, "[channel value]");
+                    throw refused("a put in the ports of alts!/alts!!", op, "[channel value]");
                 if (pair.nth(1) == null) throw NilPut.refusedInAlts();
                 op = pair.nth(0);
             }
@@ -100,12 +101,12 @@ public final class Alts {
         Object map = given instanceof ISeq args ? asMap(args) : given;
         if (map == null) return PersistentArrayMap.EMPTY;
         if (!(map instanceof IPersistentMap options))
-            throw refused("skein/bad-option", "The options of alts!/alts!!", map, "a map, or keys and values");
+            throw refused("The options of alts!/alts!!", map, "a map, or keys and values");
         int known = (options.containsKey(PRIORITY) ? 1 : 0) + (options.containsKey(DEFAULT) ? 1 : 0);
         if (options.count() == known) return options;
         for (ISeq s = RT.keys(options); ; s = s.next()) {
             if (s.first() != PRIORITY && s.first() != DEFAULT)
-                throw refused("skein/bad-option", "An option of alts!/alts!!", s.first(), ":priority or :default");
+                throw refused("An option of alts!/alts!!", s.first(), ":priority or :default");
         }
     }
 
@@ -117,16 +118,16 @@ public final class Alts {
         IPersistentMap options = PersistentArrayMap.createAsIfByAssoc(Arrays.copyOf(array, n));
         if (n == array.length) return options;
         if (!(array[n] instanceof IPersistentMap more)) // as in Clojure, a map may follow keys and values
-        throw refused("skein/bad-option", "The options of alts!/alts!!", args, "a map, or keys and values");
+        throw refused("The options of alts!/alts!!", args, "a map, or keys and values");
         return options.cons(more);
     }
 
-    private static ExceptionInfo refused(String error, String what, Object value, String wanted) {
+    private static ExceptionInfo refused(String what, Object value, String wanted) {
         String shown = RT.printString(value);
         if (shown.length() > 80) shown = shown.substring(0, 79) + "…";
         return Refusal.fromCaller(new ExceptionInfo(
-                what + " must be " + wanted + ", but is " + shown + ".",
-                RT.map(Keyword.intern("skein", "error"), Keyword.intern(error), Keyword.intern(null, "value"), shown)));
+                what + " must be " + wanted + ", but is " + shown + ". [:skein/bad-argument]",
+                Refusal.data("bad-argument", "argument", what, "wanted", wanted, "value", shown)));
     }
 
     private static Channel channel(Object op) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import clojure.lang.Keyword;
 import java.util.List;
 import java.util.Objects;
+import skein.base.Assertion;
 import skein.rt.HandlerWaiter.Meeting;
 
 /**
@@ -441,21 +443,27 @@ public class Channel extends Lock {
         if (!waiter.queues()) return;
         if (waiting >= MAX_WAITING && overfull(true)) {
             waiter.proceeds();
-            throw new AssertionError("Assert failed: No more than " + MAX_WAITING
-                    + " pending takes are allowed on a single channel.\n(< (.size takes) impl/MAX-QUEUE-SIZE)");
+            throw tooMany("takes", "");
         }
         waiter.waits = Waiter.TO_TAKE;
         takers = Waiter.link(takers, waiter);
         waiting++;
     }
 
+    private Assertion tooMany(String operations, String advice) {
+        String named = Labels.of(this) == null ? "" : ", channel " + Labels.of(this);
+        return new Assertion(
+                "Assert failed: No more than " + MAX_WAITING + " pending " + operations + " are allowed on a single channel."
+                        + advice + "\n(< (.size " + operations + ") impl/MAX-QUEUE-SIZE)\n[:skein/too-many-pending" + named
+                        + "]",
+                Refusal.data("too-many-pending", "operation", Keyword.intern(operations), "channel", toString()));
+    }
+
     final void addPutter(Waiter waiter, Object value) {
         if (!waiter.queues()) return;
         if (waiting >= MAX_WAITING && overfull(false)) {
             waiter.proceeds();
-            throw new AssertionError("Assert failed: No more than " + MAX_WAITING
-                    + " pending puts are allowed on a single channel."
-                    + " Consider using a windowed buffer.\n(< (.size puts) impl/MAX-QUEUE-SIZE)");
+            throw tooMany("puts", " Consider using a windowed buffer.");
         }
         waiter.value = value;
         waiter.waits = Waiter.TO_PUT;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package skein.rt;
 
+import clojure.lang.IPersistentMap;
+import clojure.lang.Keyword;
+import clojure.lang.RT;
 import java.util.Arrays;
 import java.util.regex.Pattern;
 
@@ -9,6 +12,13 @@ final class Refusal {
     private static final Pattern INNER = Pattern.compile("^(skein|clojure|java|jdk)\\.");
 
     private Refusal() {}
+
+    /** Returns data with {@code :skein/error} and further keys and values. */
+    static IPersistentMap data(String error, Object... more) {
+        IPersistentMap data = RT.map(Keyword.intern("skein", "error"), Keyword.intern("skein", error));
+        for (int i = 0; i < more.length; i += 2) data = data.assoc(Keyword.intern((String) more[i]), more[i + 1]);
+        return data;
+    }
 
     /**
      * Returns {@code thrown} with a stack trace that begins at the code that called Skein, as {@code skein.impl.error/fail!}

@@ -4,6 +4,7 @@ package skein.rt;
 import clojure.lang.AFn;
 import clojure.lang.IFn;
 import clojure.lang.RT;
+import skein.base.Assertion;
 
 /**
  * What a channel's values pass before the buffer, and where its errors go. The transducer and the handler run under the
@@ -28,8 +29,10 @@ public final class Transducer extends Role {
         @Override
         public Object invoke(Object buffer, Object value) {
             if (value == null)
-                throw new AssertionError("Assert failed: a channel's transducer made nil, which no channel can hold;"
-                        + " use keep instead of map, or (remove nil?)\n(not (nil? itm))");
+                throw new Assertion(
+                        "Assert failed: a channel's transducer made nil, which no channel can hold;"
+                                + " use keep instead of map, or (remove nil?)\n(not (nil? itm))",
+                        Refusal.data("nil-put"));
             ((Buffer) buffer).add(value);
             return buffer;
         }

@@ -162,10 +162,10 @@
                #(a/<?? (a/async (alt! (a/go 1) :one :defalt 3)))
                #(alt!! (a/go 1) :one :defalt 3)
                #(spi/do-alts identity [(a/go 1)] {:defalt 3})]]
-      (is (= [:skein/bad-option "An option of alts!/alts!! must be :priority or :default, but is :defalt."] (refusal f))))
+      (is (= [:skein/bad-argument "An option of alts!/alts!! must be :priority or :default, but is :defalt. [:skein/bad-argument]"] (refusal f))))
     (doseq [f [#(a/alts!! [(a/go 1)] 5) #(a/alts!! [(a/go 1)] :priority true 5)
                #(a/<?? (a/async (alts! [(a/go 1)] 5))) #(a/<?? (a/async (alts! [(a/go 1)] :priority)))]]
-      (is (= :skein/bad-option (first (refusal f)))))))
+      (is (= :skein/bad-argument (first (refusal f)))))))
 
 (deftest wrong-operations-are-refused-before-anything-happens
   (both= [:thrown "java.lang.AssertionError"

@@ -100,7 +100,7 @@
 (deftest a-cause-can-be-read-without-taking-it
   (is (= [nil nil boom] [(a/cause (a/chan)) (a/cause (doto (a/chan) a/close!)) (a/cause (doto (a/chan) (a/close-with! boom)))]))
   (is (identical? boom (let [p (a/async (throw boom))] (try (a/<?? p) (catch Throwable _)) (a/cause p))))
-  (is (= :skein/not-a-port (error-of #(a/cause 1)))))
+  (is (= :skein/bad-argument (error-of #(a/cause 1)))))
 
 (deftest strict-and-limited-takes-are-functions
   (is (= [1 2] (await-port (a/go (mapv a/<? [(a/go 1) (a/go 2)])))))
@@ -115,11 +115,11 @@
     (is (identical? boom (within-deadline (thrown-by #(a/<?? c)))))))
 
 (deftest a-cause-must-be-an-exception
-  (is (= [:skein/bad-cause :skein/bad-cause :skein/not-a-port]
+  (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument]
          [(error-of #(a/close-with! (a/chan) nil))
           (error-of #(a/close-with! (a/chan) "why"))
           (error-of #(a/close-with! 1 boom))]))
-  (is (= [:skein/not-a-port :skein/not-a-port] [(error-of #(a/closed? 1)) (error-of #(a/closed? nil))])))
+  (is (= [:skein/bad-argument :skein/bad-argument] [(error-of #(a/closed? 1)) (error-of #(a/closed? nil))])))
 
 ;;;; Takes with a time limit
 
@@ -136,7 +136,7 @@
     (is (nil? (within-deadline (a/<!!within c 60000 :late))))))
 
 (deftest a-time-limit-is-a-number
-  (is (= [:skein/bad-number :skein/not-a-port :skein/bad-number]
+  (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument]
          [(error-of #(a/<!!within (a/chan) "1" :late))
           (error-of #(a/<!!within nil 1 :late))
           (within-deadline (error-of #(a/<?? (a/async (a/<!within (a/chan) nil :late)))))]))

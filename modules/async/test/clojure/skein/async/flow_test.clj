@@ -247,7 +247,7 @@
             :conns [[[:p :out] [:tell :in]]]}
            (fn [g _ error]
              (flow/inject g [:p :in] [{:nowhere [1]} {[:no :one] [1]} {:out [nil]}])
-             (is (= [:skein/no-such-port :skein/no-such-port]
+             (is (= [:skein/bad-argument :skein/bad-argument]
                     (mapv #(:skein/error (ex-data (::flow/ex %))) (next-n 2 error))))
              (is (instance? AssertionError (::flow/ex (await-port error)))))))
 
@@ -260,7 +260,7 @@
 
 (deftest bad-definitions-are-refused
   (let [p (mapping identity)]
-    (is (= (repeat 5 :skein/bad-flow)
+    (is (= (repeat 5 :skein/bad-argument)
            (mapv (fn [config] (error-of #(flow/create-flow config)))
                  [{:procs {:a {:proc p}} :conns [[[:a :out] [:b :in]]]}
                   {:procs {:a {:proc p}} :conns [[[:a :in] [:a :out]]]}
@@ -269,23 +269,23 @@
                                                                     :transform (fn [_ _ _])}))}}}
                   {:procs {} :io-exec :io}])))
     (is (thrown-with-msg? ExceptionInfo #"invalid connection" (flow/create-flow {:procs {} :conns [[[:a :b] [:c :d]]]})))
-    (is (= [:skein/bad-step :skein/bad-workload :skein/not-a-function :skein/bad-workload :skein/not-a-function :skein/not-a-function]
+    (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument]
            (mapv error-of [#(flow/map->step {:describe (fn [])}) #(flow/process identity {:workload :lazy})
                            #(flow/process 1) #(flow/futurize inc :exec :lazy) #(flow/lift*->step 1) #(flow/lift1->step 1)])))
-    (is (= (repeat 4 :skein/bad-option)
+    (is (= (repeat 4 :skein/bad-argument)
            (mapv error-of [#(flow/create-flow {:other 1}) #(flow/process identity {:other 1}) #(flow/futurize inc :other 1)
                            #(flow/map->step {:describe (fn [] {}) :transform (fn [_ _ _]) :other 1})])))
     (running {:procs {:a {:proc p}}}
              (fn [g _ _]
-               (is (= [:skein/no-such-process :skein/no-such-process :skein/no-such-process :skein/no-such-port]
+               (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument]
                       (mapv error-of [#(flow/pause-proc g :b) #(flow/resume-proc g :b) #(flow/ping-proc g :b)
                                       #(flow/inject g [:a :x] [1])])))
-               (is (= [:skein/bad-collection :skein/bad-number :skein/bad-option :skein/bad-option]
+               (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument]
                       (mapv error-of [#(flow/inject g [:a :in] 5) #(flow/ping-proc g :a :timeout-ms "1")
                                       #(flow/ping-proc g :a :other 1) #(flow/ping g :other 1)])))))))
 
 (deftest what-is-no-flow-is-refused
-  (is (= (repeat 8 :skein/bad-flow)
+  (is (= (repeat 8 :skein/bad-argument)
          (mapv error-of [#(flow/start 1) #(flow/stop 1) #(flow/pause 1) #(flow/resume 1) #(flow/pause-proc 1 :p)
                          #(flow/resume-proc 1 :p) #(flow/ping-proc 1 :p) #(flow/inject 1 [:p :in] [1])]))))
 

@@ -115,7 +115,7 @@
 
 (deftest non-ports-are-refused
   (let [refusal (fn [f] (try (f) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))]
-    (is (= :skein/not-a-port
+    (is (= :skein/bad-argument
            (refusal #(a/<!! 1)) (refusal #(a/>!! "port" 1)) (refusal #(a/alts!! [(a/chan) nil])) (refusal #(a/close! 1)))))
   (testing "an exception of the port's own stays what it is"
     (let [p (reify impl/ReadPort (take! [_ _] (throw (IllegalArgumentException. "mine"))))]

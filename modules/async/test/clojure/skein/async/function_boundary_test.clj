@@ -56,7 +56,7 @@
   [op on-a-thread]
   (str "Assert failed: " op " used not in (go ...) block\nnil\n"
        op " parks a block, but no go or async block runs here. On a thread, such as a REPL's, use " on-a-thread "."
-       " A lazy sequence must be realized in the block: use mapv or doall."))
+       " A lazy sequence must be realized in the block: use mapv or doall. [:skein/not-in-block]"))
 
 (deftest on-a-thread-without-a-block-they-are-refused
   (is (= (refusal "<!" "<!!") (message #(<! (a/chan)))))

@@ -363,6 +363,6 @@
   (runs= 1 (try 1 (catch :default _ :caught))))
 
 (deftest forty-blocks-in-one-another-are-refused
-  (is (= :skein/nested-too-deep
+  (is (= :skein/block-too-large
          (try (compiled (nth (iterate (fn [form] (list 'skein.async/go form)) 1) 40))
               (catch Throwable t (:skein/error (ex-data (or (ex-cause t) t))))))))

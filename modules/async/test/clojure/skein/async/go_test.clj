@@ -191,7 +191,7 @@
 
 (deftest a-wrong-put-throws-in-the-block
   (both= "Can't put nil on channel" (a/<!! (a/go (try (a/>! (a/chan 1) nil) (catch IllegalArgumentException e (first (str/split-lines (ex-message e))))))))
-  (is (= :skein/not-a-port (a/<!! (a/go (try (a/<! 1) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))))
+  (is (= :skein/bad-argument (a/<!! (a/go (try (a/<! 1) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))))
 
 (deftest the-exception-of-a-go-block-is-rethrown
   (let [boom (ex-info "boom" {})]

@@ -128,7 +128,7 @@
                            (let [p (interop/->port (volatile! 2))] (a/<!! p) (a/<!! p))
                            (or (a/<?? (interop/->port (atom nil))) :nothing)])))
   (is (identical? boom (thrown-by #(a/<?? (interop/->port (delay (throw boom)))))))
-  (is (= {:skein/error :skein/not-derefable :value "1"} (ex-data (thrown-by #(interop/->port 1))))))
+  (is (= {:skein/error :skein/bad-argument :value "1"} (ex-data (thrown-by #(interop/->port 1))))))
 
 ;;;; A take as a future
 
@@ -140,7 +140,7 @@
     (is (= [1 2] (within-deadline [(.get first-take) (.get (interop/->future c))])))
     (a/close! c)
     (is (nil? (.get (interop/->future c))))
-    (is (= {:skein/error :skein/not-a-port :argument "port" :value "7"} (ex-data (thrown-by #(interop/->future 7)))))))
+    (is (= {:skein/error :skein/bad-argument :argument "port" :wanted "a channel to take from" :value "7"} (ex-data (thrown-by #(interop/->future 7)))))))
 
 (deftest a-stage-fails-with-the-exception-of-the-port
   (let [failed (interop/->future (a/async (throw boom)))
@@ -227,4 +227,4 @@
                                                                 c))))))))
 
 (deftest values-refuses-non-ports
-  (is (= :skein/not-a-port (:skein/error (ex-data (is (thrown? ExceptionInfo (interop/->values "x"))))))))
+  (is (= :skein/bad-argument (:skein/error (ex-data (is (thrown? ExceptionInfo (interop/->values "x"))))))))

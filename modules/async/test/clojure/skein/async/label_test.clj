@@ -38,6 +38,6 @@
     (is (not-any? #(= "gone" (Labels/of %)) (Labels/labelled)))))
 
 (deftest wrong-arguments-are-refused
-  (is (= [:skein/not-a-port :skein/not-a-port :skein/not-a-port :skein/bad-option :skein/bad-option]
+  (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument]
          (map error-of [#(a/label! 1 "one") #(a/label! nil "none") #(a/label! "orders" (a/chan))
                         #(a/label! (a/chan) :orders) #(a/label! (a/chan) 1)]))))

@@ -90,7 +90,7 @@
                                        (mapv (fn [_] (a/<!! limiter)) (range 1000)))))))
 
 (deftest only-a-limiter-has-a-status
-  (is (= (repeat 4 :skein/not-a-limiter)
+  (is (= (repeat 4 :skein/bad-argument)
          (mapv (fn [x] (error-of #(limit/status x))) [nil 1 (a/chan) (a/go 1)]))))
 
 ;;;; Concurrency
@@ -156,7 +156,7 @@
     (limit/release! permit)
     (is (= :skein/released (error-of #(limit/release! permit))))
     (testing "what is no permit"
-      (is (= :skein/not-a-permit (error-of #(limit/release! nil)) (error-of #(limit/release! limiter)))))
+      (is (= :skein/bad-argument (error-of #(limit/release! nil)) (error-of #(limit/release! limiter)))))
     (is (some? (a/poll! limiter)))
     (is (nil? (a/poll! limiter)) "no permit was made up")
     (is (nil? (limit/release! true)) "the permit of a rate limiter")))
@@ -171,16 +171,16 @@
            [(await-port waiting) (error-of #(limit/with-permit limiter 1))]))))
 
 (deftest non-limiters-are-refused
-  (is (= [:skein/not-a-port "limiter of with-permit must be a channel to take from, but is 5."]
+  (is (= [:skein/bad-argument "limiter of with-permit must be a channel to take from, but is 5. [:skein/bad-argument]"]
          (try (limit/with-permit 5 1) (catch clojure.lang.ExceptionInfo e [(:skein/error (ex-data e)) (ex-message e)])))))
 
 (deftest a-limiter-without-permits-is-refused
-  (is (= (repeat 12 :skein/bad-number)
+  (is (= (repeat 12 :skein/bad-argument)
          (mapv error-of [#(limit/rate-limiter 1e-300) #(limit/rate-limiter ##Inf) #(limit/rate-limiter ##NaN)
                          #(limit/rate-limiter {:rate 1 :burst ##Inf}) #(limit/rate-limiter {:rate 1 :burst 1e300})
                          #(limit/concurrency-limiter 2147483648)
                          #(limit/rate-limiter 0) #(limit/rate-limiter -1) #(limit/rate-limiter nil)
                          #(limit/rate-limiter {:rate 1 :burst 0}) #(limit/concurrency-limiter 0)
                          #(limit/concurrency-limiter 1.5)])))
-  (is (= [:skein/bad-option :skein/bad-option]
+  (is (= [:skein/bad-argument :skein/bad-argument]
          (mapv error-of [#(limit/rate-limiter {:rate 1 :other 1}) #(limit/concurrency-limiter {:n 1 :other 1})]))))

@@ -167,7 +167,7 @@
       (is (identical? (when (= :throw early) boom) (within-deadline (thrown-by #(a/<?? out))))))))
 
 (deftest bad-arguments-are-refused
-  (is (= [:skein/bad-number :skein/bad-number :skein/not-a-function :skein/not-a-port :skein/bad-policy :skein/bad-option]
+  (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument]
          (mapv (fn [f] (:skein/error (ex-data (thrown-by f))))
                [#(st/pmap 0 inc (a/chan)) #(st/pmap nil inc (a/chan)) #(st/pmap 1 1 (a/chan))
                 #(st/pmap 1 inc [1 2]) #(st/pmap {:n 1 :on-error :hope} inc (a/chan))

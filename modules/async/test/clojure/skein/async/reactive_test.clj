@@ -162,7 +162,7 @@
 
 (deftest bad-arguments-are-refused
   (let [error (fn [f] (try (f) (catch Exception e (:skein/error (ex-data e)))))]
-    (is (= [:skein/not-a-port :skein/not-a-port :skein/bad-number :skein/bad-number :skein/bad-number :skein/bad-option]
+    (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument]
            (mapv error [#(reactive/publisher 1)
                         #(reactive/subscriber nil)
                         #(reactive/subscriber {:window 0} (a/chan))

@@ -76,7 +76,7 @@
     (is (= [1] (await-port (st/batch {:size 9 :within-ms ms} (doto (a/chan 1) (a/put! 1))))))))
 
 (deftest a-batch-of-nothing-is-refused
-  (is (= [:skein/bad-number :skein/bad-number :skein/bad-number :skein/not-a-port :skein/bad-option]
+  (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument]
          (mapv error-of [#(st/batch {:size 0} (a/chan))
                          #(st/batch {} (a/chan))
                          #(st/batch {:size 1 :within-ms "1"} (a/chan))
@@ -116,7 +116,7 @@
     (is (thrown? IllegalArgumentException (a/>!! g nil)))
     (is (= [false true] [(a/closed? g) (do (a/close! g) (a/closed? c))]))
     (is (false? (a/>!! g 4)))
-    (is (= [:skein/bad-policy :skein/not-a-port :skein/bad-option]
+    (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument]
            [(error-of #(st/gate :hope c)) (error-of #(st/gate :drop 1))
             (error-of #(st/gate {:policy :drop :other 1} c))]))))
 
@@ -125,7 +125,7 @@
     (doseq [put [#(a/put! g 1) #(a/>!! g 1) #(first (a/alts!! [[g 1]])) #(a/<!! (a/go (a/>! g 1)))
                  #(a/<!! (a/go (first (a/alts! [[g 1] (a/chan)]))))]]
       (is (= [true boom] (await-uncaught #(identical? boom %) (fn [] (within-deadline (put)))))))
-    (is (= :skein/not-a-function (error-of #(st/gate {:policy :drop :on-drop 5} (a/chan)))))))
+    (is (= :skein/bad-argument (error-of #(st/gate {:policy :drop :on-drop 5} (a/chan)))))))
 
 (deftest slow-taps-do-not-delay-others
   (doseq [policy [:drop :slide :disconnect]]

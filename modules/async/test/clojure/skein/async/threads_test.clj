@@ -7,7 +7,7 @@
    [skein.async :as a]
    [skein.deadline :refer [await-port within-deadline]]
    [skein.uncaught :refer [await-uncaught]]
-   [skein.upstream :refer [both=]])
+   [skein.upstream :refer [both= class-name]])
   (:import
    (java.lang.ref WeakReference)
    (java.util.concurrent CountDownLatch Executor)
@@ -17,9 +17,11 @@
 
 (def ^:dynamic *who* :root)
 
-(defn- this-thread []
+(defn- this-thread
+  "The thread, as data. Those of core.async's io-thread have no name."
+  []
   (let [t (Thread/currentThread)]
-    {:virtual? (.isVirtual t) :daemon? (.isDaemon t) :name (str/replace (.getName t) #"\d+" "N")}))
+    {:virtual? (.isVirtual t) :daemon? (.isDaemon t) :name (-> (.getName t) (str/replace #"^skein-io-\d+$" "") (str/replace #"\d+" "N"))}))
 
 (deftest the-port-yields-the-value-and-closes
   (both= [3 nil nil] (let [p (a/thread (+ 1 2))] [(a/<!! p) (a/<!! p) (a/poll! p)]))
@@ -97,7 +99,7 @@
 (defmacro ^:private refusal
   "Evaluates to the class of what the body throws, and to the first two lines of its message."
   [& body]
-  `(try ~@body (catch Throwable t# [(.getName (class t#)) (take 2 (str/split-lines (ex-message t#)))])))
+  `(try ~@body (catch Throwable t# [(class-name t#) (take 2 (str/split-lines (ex-message t#)))])))
 
 (deftest parking-is-for-blocks
   (both= ["java.lang.AssertionError" ["Assert failed: <! used not in (go ...) block" "nil"]]

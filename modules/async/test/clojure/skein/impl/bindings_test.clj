@@ -18,7 +18,7 @@
                (take-while some? (iterate ex-cause e))))))
 
 (deftest vectors-of-a-wrong-shape-are-refused
-  (are [form message] (= [:skein/bad-binding message] (refusal 'form))
+  (are [form message] (= [:skein/bad-argument message] (refusal 'form))
     (skein.async/go-loop 5 1) "The vector of go-loop must be [name value ...], but is 5."
     (skein.async/go-loop [x] 1) "The vector of go-loop must be [name value ...], but is [x]."
     (skein.scope/scope 5) "The vector of scope must be [name] or [name options], but is 5."
@@ -28,7 +28,7 @@
 (deftest options-in-the-body-of-a-scope-are-refused
   (are [form message] (= message (refusal 'form))
     (skein.scope/scope [sc] {:timeout-ms 50} (f))
-    [:skein/bad-binding "The body of scope begins with the options {:timeout-ms 50}. They go into the vector: (scope [sc {:timeout-ms 50}] ...)."]
+    [:skein/bad-argument "The body of scope begins with the options {:timeout-ms 50}. They go into the vector: (scope [sc {:timeout-ms 50}] ...)."]
     (skein.scope/scope [sc] {:timeout-ms 50}) :accepted
     (skein.scope/scope [sc] {} (f)) :accepted
     (skein.scope/scope [sc] {:other 50} (f)) :accepted))

@@ -54,6 +54,6 @@
       "the metadata of a literal is evaluated"))
 
 (deftest set-of-a-local-is-an-error
-  (is (= {:skein/error :skein/immutable-local :local 'x}
+  (is (= {:skein/error :skein/bad-block :local 'x}
          (try (expand/expand {} '(let [x 1] (set! x 2)))
               (catch clojure.lang.ExceptionInfo e (select-keys (ex-data e) [:skein/error :local]))))))

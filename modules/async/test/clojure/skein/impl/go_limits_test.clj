@@ -48,8 +48,8 @@
 
 (deftest deep-blocks-are-compiled-or-refused
   (are [wrap] (and (= 1 (value-of (nested 150 wrap)))
-                   (every? #{1 :skein/nested-too-deep} (map (fn depth [n] (refusal (nested n wrap))) [400 600]))
-                   (= :skein/nested-too-deep (refusal (nested 2000 wrap))))
+                   (every? #{1 :skein/block-too-large} (map (fn depth [n] (refusal (nested n wrap))) [400 600]))
+                   (= :skein/block-too-large (refusal (nested 2000 wrap))))
     (fn in-let [x] (list 'let ['a x] 'a))
     (fn in-if [x] (list 'if true x 2))
     (fn in-call [x] (list 'identity x))
@@ -57,7 +57,7 @@
 
 (deftest deep-macros-are-compiled-or-refused
   (doseq [[n wrap] [[120 (fn [x] (list `if-let ['a 1] x 2))] [200 (fn [x] (list `case 1 1 x 2))]]]
-    (is (contains? #{1 :skein/nested-too-deep} (refusal (nested n wrap))))))
+    (is (contains? #{1 :skein/block-too-large} (refusal (nested n wrap))))))
 
 (defn- logged
   "Returns [value arguments]: the value of `literal`, which `wrap` surrounds, and the arguments with which it calls the function `n`, in

@@ -399,17 +399,17 @@
     (is (= :done (join result)))))
 
 (deftest errors-name-the-place
-  (is (= {:skein/error :skein/bad-arity, :arity 2, :form '(take-val 1 2)}
+  (is (= {:skein/error :skein/bad-block, :arity 2, :form '(take-val 1 2)}
          (select-keys (failure '(block (take-val 1 2))) [:skein/error :arity :form])))
   (let [{:keys [line column file]} (failure (read-lines "(block\n  (take-val))"))]
     (is (= [2 3] [line column]))
     (is (string? file)))
-  (is (= :skein/bad-recur (:skein/error (failure '(block (take-val 1) (recur))))))
-  (is (= :skein/bad-recur (:skein/error (failure '(block (loop [i 0] (take-val 1) (try (recur 1) (catch Exception e 1))))))))
-  (is (= :skein/bad-recur (:skein/error (failure '(block (loop [i 0] (take-val 1) (recur 1 2)))))))
-  (is (= :skein/bad-recur (:skein/error (failure '(block (loop [i 0] (recur 1) (take-val 1)))))))
-  (is (= :skein/immutable-local (:skein/error (failure '(block (let [x 1] (set! x 2)))))))
-  (is (= :skein/shadowed-this
+  (is (= :skein/bad-block (:skein/error (failure '(block (take-val 1) (recur))))))
+  (is (= :skein/bad-block (:skein/error (failure '(block (loop [i 0] (take-val 1) (try (recur 1) (catch Exception e 1))))))))
+  (is (= :skein/bad-block (:skein/error (failure '(block (loop [i 0] (take-val 1) (recur 1 2)))))))
+  (is (= :skein/bad-block (:skein/error (failure '(block (loop [i 0] (recur 1) (take-val 1)))))))
+  (is (= :skein/bad-block (:skein/error (failure '(block (let [x 1] (set! x 2)))))))
+  (is (= :skein/bad-block
          (:skein/error (failure '(deftype Shadowed [^:unsynchronized-mutable n]
                                    Runnable (run [this] (let [this 1] (block (set! n 2))))))))))
 

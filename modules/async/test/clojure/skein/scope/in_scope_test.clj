@@ -118,7 +118,7 @@
                        (let [f (s/scope [sc] (s/in-scope sc (future (deref begin) (a/go 1))))]
                          (deliver begin true)
                          (try (within-deadline @f) (catch java.util.concurrent.ExecutionException e (throw (ex-cause e)))))))))
-    (is (= :skein/bad-scope (error-of (fn [] (s/in-scope 5 1)))))))
+    (is (= :skein/bad-argument (error-of (fn [] (s/in-scope 5 1)))))))
 
 (deftest a-slow-step-of-a-pipeline-ends-quietly
   (let [running (atom 0), begun (CountDownLatch. 2)

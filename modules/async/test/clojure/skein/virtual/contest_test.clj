@@ -53,9 +53,9 @@
 
 (deftest non-functions-are-refused-before-any-call
   (let [called (atom false)]
-    (is (= :skein/not-a-function (:skein/error (ex-data (caught (v/all #(reset! called true) 1))))))
-    (is (= "f of race must be a function, but is 1." (ex-message (caught (v/race 1 2)))))
-    (is (= "f of any must be a function, but is 1." (ex-message (caught (v/any 1 2)))))
-    (is (= "f of all must be a function (for a collection of functions use (apply all fs)), but is [1 2]."
+    (is (= :skein/bad-argument (:skein/error (ex-data (caught (v/all #(reset! called true) 1))))))
+    (is (= "f of race must be a function, but is 1. [:skein/bad-argument]" (ex-message (caught (v/race 1 2)))))
+    (is (= "f of any must be a function, but is 1. [:skein/bad-argument]" (ex-message (caught (v/any 1 2)))))
+    (is (= "f of all must be a function (for a collection of functions use (apply all fs)), but is [1 2]. [:skein/bad-argument]"
            (ex-message (caught (v/all [1 2])))))
     (is (false? @called))))

@@ -21,7 +21,7 @@
 
 (deftest sleep-refuses-bad-times
   (doseq [x [nil :ms "1" ##NaN]]
-    (is (= :skein/bad-number (try (v/sleep x) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))))))
+    (is (= :skein/bad-argument (try (v/sleep x) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))))))
 
 (deftest a-cancelled-sleep-leaves-no-timer
   (let [before (Timeout/outstanding)]

@@ -55,7 +55,7 @@
   (let [late (within-deadline (caught (v/with-timeout 1 (Thread/sleep 60000))))]
     (is (instance? TimeoutException late))
     (is (= {:skein/error :skein/timeout :what :with-timeout :ms 1} (ex-data late)))
-    (is (= "The body took longer than 1 ms. Give it more time, or less to do." (:clojure.error/cause (main/ex-triage (Throwable->map late))))
+    (is (= "The body took longer than 1 ms. Give it more time, or less to do. [:skein/timeout]" (:clojure.error/cause (main/ex-triage (Throwable->map late))))
         "a REPL prints the message of the last cause")
     (is (= [InterruptedException] (map class (Throwable/.getSuppressed late))))))
 
@@ -139,22 +139,22 @@
 
 (deftest bad-arguments-are-refused
   (are [error form] (= error (refusal form))
-    :skein/bad-number (v/with-timeout nil 1)
-    :skein/bad-number (v/with-timeout "1" 1)
-    :skein/bad-number (v/with-timeout {:default 1} 1)
-    :skein/bad-option (v/with-timeout {:timeout-ms 1 :else 1} 1)
-    :skein/bad-option (v/retry {:attempts 0} #(do 1))
-    :skein/bad-option (v/retry {:times 3} #(do 1))
-    :skein/bad-option (v/retry {:jitter 2} #(do 1))
-    :skein/bad-option (v/retry 3 #(do 1))
-    :skein/bad-option (v/retry [:attempts 3] #(do 1))
-    :skein/not-a-function (v/retry {} 1)))
+    :skein/bad-argument (v/with-timeout nil 1)
+    :skein/bad-argument (v/with-timeout "1" 1)
+    :skein/bad-argument (v/with-timeout {:default 1} 1)
+    :skein/bad-argument (v/with-timeout {:timeout-ms 1 :else 1} 1)
+    :skein/bad-argument (v/retry {:attempts 0} #(do 1))
+    :skein/bad-argument (v/retry {:times 3} #(do 1))
+    :skein/bad-argument (v/retry {:jitter 2} #(do 1))
+    :skein/bad-argument (v/retry 3 #(do 1))
+    :skein/bad-argument (v/retry [:attempts 3] #(do 1))
+    :skein/bad-argument (v/retry {} 1)))
 
 (deftest refusals-name-the-call
   (are [message form] (= message (ex-message (caught form)))
-    "The first argument of with-timeout must be a number of milliseconds or a java.time.Duration, or a map of options, but is nil."
+    "The first argument of with-timeout must be a number of milliseconds or a java.time.Duration, or a map of options, but is nil. [:skein/bad-argument]"
     (v/with-timeout nil 1)
-    "ms of sleep must be a number of milliseconds or a java.time.Duration, but is nil." (v/sleep nil)))
+    "ms of sleep must be a number of milliseconds or a java.time.Duration, but is nil. [:skein/bad-argument]" (v/sleep nil)))
 
 (deftest the-longest-time-limit-never-ends
   (is (= 1 (v/with-timeout Long/MAX_VALUE 1)))

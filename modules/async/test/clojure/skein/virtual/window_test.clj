@@ -243,21 +243,21 @@
   (is (<= 1 (window/default-n) (long window/max-default-n)))
   (is (= (window/default-n) (:n (window/options {}))))
   (are [error options] (= error (:skein/error (ex-data (caught (v/pmap options inc [1])))))
-    :skein/bad-number 0
-    :skein/bad-number nil
-    :skein/bad-number {:n 1.5}
-    :skein/bad-number {:n 1 :ahead 0}
-    :skein/bad-number {:n 1 :ahead 1e9}
-    :skein/bad-option {:n 1 :order :done}
-    :skein/bad-policy {:n 1 :on-error :ignore}
-    :skein/bad-policy {:n 1 :on-error "ignore"})
+    :skein/bad-argument 0
+    :skein/bad-argument nil
+    :skein/bad-argument {:n 1.5}
+    :skein/bad-argument {:n 1 :ahead 0}
+    :skein/bad-argument {:n 1 :ahead 1e9}
+    :skein/bad-argument {:n 1 :order :done}
+    :skein/bad-argument {:n 1 :on-error :ignore}
+    :skein/bad-argument {:n 1 :on-error "ignore"})
   (are [error call] (= error (:skein/error (ex-data (caught call))))
-    :skein/not-a-function (v/pmap 1 "inc" [1])
-    :skein/not-a-function (v/pmap 1 nil)
-    :skein/bad-collection (v/pmap 1 inc 5)
-    :skein/bad-collection (v/pmap 1 + [1] 5)
-    :skein/bad-option (v/prun! {:n 1 :other 1} inc [])
-    :skein/bad-policy (v/prun! {:n 1 :on-error :collect} inc [])
-    :skein/bad-option (v/prun! {:n 1 :ordered? false} inc [])
-    :skein/bad-collection (v/prun! 1 inc 5)
-    :skein/not-a-function (v/prun! 1 5 [])))
+    :skein/bad-argument (v/pmap 1 "inc" [1])
+    :skein/bad-argument (v/pmap 1 nil)
+    :skein/bad-argument (v/pmap 1 inc 5)
+    :skein/bad-argument (v/pmap 1 + [1] 5)
+    :skein/bad-argument (v/prun! {:n 1 :other 1} inc [])
+    :skein/bad-argument (v/prun! {:n 1 :on-error :collect} inc [])
+    :skein/bad-argument (v/prun! {:n 1 :ordered? false} inc [])
+    :skein/bad-argument (v/prun! 1 inc 5)
+    :skein/bad-argument (v/prun! 1 5 [])))

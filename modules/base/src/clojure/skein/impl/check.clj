@@ -3,58 +3,65 @@
   "Checks of arguments. Each returns its argument, or throws an exception. The message says which
   argument is wrong, what it must be and what it is.
 
-  * `function` `collection` `number` `whole` `milliseconds` `instance` `policy` `port`
+  * `function` `collection` `number` `whole` `milliseconds` `instance` `port`
   * `bindings` for the vector of a macro, `options` for a map of options, `no-options` for a form that must not give one, `leading` for a map of options or one value
-  * `that`, which the others use
+  * `that`, which the others use; `asserts` where core.async throws an AssertionError
 
   `what` names the argument: a keyword for an option, otherwise a text such as \"f of pmap\".
 
       (try (whole :n 0 1) (catch clojure.lang.ExceptionInfo e (ex-message e)))
-      ;=> \":n must be a whole number from 1, but is 0.\""
+      ;=> \":n must be a whole number from 1, but is 0. [:skein/bad-argument]\""
   {:no-doc true}
   (:require
    [clojure.string :as str]
    [skein.impl.error :as error])
   (:import
-   (java.time Duration)))
+   (java.time Duration)
+   (skein.base Assertion)))
 
 (set! *warn-on-reflection* true)
 
 (defn that
-  "Returns `value` if `ok?`. Otherwise throws `error`, a keyword of doc/errors.md; `wanted`, a text,
-  says what the value must be."
-  [error what value ok? wanted]
+  "Returns `value` if `ok?`. Otherwise throws :skein/bad-argument; `wanted`, a text, says what the value must be."
+  [what value ok? wanted]
   (when-not ok?
-    (error/fail! error (str what " must be " wanted ", but is " (error/preview value) ".")
-                 {:argument what :value (error/preview value)}))
+    (error/fail! :skein/bad-argument (str what " must be " wanted ", but is " (error/preview value) ".")
+                 {:argument what :wanted wanted :value (error/preview value)}))
   value)
 
+(defmacro asserts
+  "Like `assert`, which core.async uses in this place. The AssertionError has the data of `that`."
+  [form what wanted message]
+  `(when-not ~form
+     (throw (Assertion. (str "Assert failed: " ~message "\n" ~(pr-str form))
+                        {:skein/error :skein/bad-argument :argument ~what :wanted ~wanted}))))
+
 (defn function
-  "Returns `f`, or throws :skein/not-a-function if it can't be called."
+  "Returns `f`, or throws :skein/bad-argument if it can't be called."
   [what f]
-  (if (ifn? f) f (that :skein/not-a-function what f false "a function")))
+  (if (ifn? f) f (that what f false "a function")))
 
 (defn collection
-  "Returns `coll`, or throws :skein/bad-collection if it is not seqable. As everywhere in Clojure, nil is an empty collection."
+  "Returns `coll`, or throws :skein/bad-argument if it is not seqable. As everywhere in Clojure, nil is an empty collection."
   [what coll]
-  (that :skein/bad-collection what coll (seqable? coll) "a collection"))
+  (that what coll (seqable? coll) "a collection"))
 
 (defn number
-  "Returns `n`, or throws :skein/bad-number unless `ok?`, a predicate, is true of it. `wanted` says what it must be.
+  "Returns `n`, or throws :skein/bad-argument unless `ok?`, a predicate, is true of it. `wanted` says what it must be.
 
       (number :size 3 \"a whole number above 0\" pos-int?)
       ;=> 3"
   [what n wanted ok?]
-  (that :skein/bad-number what n (ok? n) wanted))
+  (that what n (ok? n) wanted))
 
 (defn whole
-  "Returns `n`, or throws :skein/bad-number if it is not a whole number from `least` to `most`."
+  "Returns `n`, or throws :skein/bad-argument if it is not a whole number from `least` to `most`."
   ([what n least] (whole what n least Long/MAX_VALUE))
   ([what n least most]
    ;; The text takes longer than the check, so it is made only when it is needed.
    (if (and (int? n) (<= (long least) (long n) (long most)))
      n
-     (that :skein/bad-number what n false
+     (that what n false
            (str "a whole number from " least (when (< (long most) Long/MAX_VALUE) (str " to " most)))))))
 
 (defn- time? [x]
@@ -63,11 +70,11 @@
 
 (def time-option
   "The entry of an option that holds a time, for the `known` of `options`; see `milliseconds`."
-  [time? "a number of milliseconds or a java.time.Duration" :skein/bad-number])
+  [time? "a number of milliseconds or a java.time.Duration"])
 
 (defn milliseconds
   "Returns the time `x`, a number of milliseconds or a Duration, in milliseconds, as a long from 0. What is below 0 counts as
-  0, and what is longer than some 30 years as that. Throws :skein/bad-number if `x` is neither.
+  0, and what is longer than some 30 years as that. Throws :skein/bad-argument if `x` is neither.
 
       (milliseconds :timeout-ms (java.time.Duration/ofSeconds 2))
       ;=> 2000"
@@ -79,41 +86,34 @@
     (long (max 0.0 (min 1e12 ms)))))
 
 (defn instance
-  "Returns `x`, or throws `error` unless it is an instance of `c`. `wanted` says what it must be."
-  [error what x ^Class c wanted]
-  (that error what x (instance? c x) wanted))
+  "Returns `x`, or throws :skein/bad-argument unless it is an instance of `c`. `wanted` says what it must be."
+  [what x ^Class c wanted]
+  (that what x (instance? c x) wanted))
 
 (defn bindings
-  "Returns `form`, the vector of a macro, or throws :skein/bad-binding unless it is a vector and `ok?`, a
+  "Returns `form`, the vector of a macro, or throws :skein/bad-argument unless it is a vector and `ok?`, a
   predicate, is true of it.
 
   shape  what it must be, such as \"[name]\""
   [what form shape ok?]
-  (that :skein/bad-binding (str "The vector of " what) form (and (vector? form) (ok? form)) shape))
+  (that (str "The vector of " what) form (and (vector? form) (ok? form)) shape))
 
-(defn policy
-  "Returns `value`, or throws :skein/bad-policy unless `ok?`, a predicate, is true of it. `wanted` says what
-  it must be."
-  [what value wanted ok?]
-  (that :skein/bad-policy what value (ok? value) wanted))
-
-(defn- option [k v [fits? wanted error]]
-  (that (or error :skein/bad-option) k v (fits? v) wanted))
+(defn- option [k v [fits? wanted]]
+  (that k v (fits? v) wanted))
 
 (defn options
   "Returns `given`, a map or nil, as a map without the options that are nil: nil means not given.
-  Throws :skein/bad-option unless it is a map, each of its keys is known and each value fits.
+  Throws :skein/bad-argument unless it is a map, each of its keys is known and each value fits.
 
-  known  {option [fits? wanted]} or {option [fits? wanted error]}: a predicate, a text that says
-         what the value must be, and the error to throw instead"
+  known  {option [fits? wanted]}: a predicate, and a text that says what the value must be"
   [what given known]
   (let [names #(vec (sort (keys known)))]
     (when-not (or (nil? given) (map? given))
-      (that :skein/bad-option (str "The options of " what) given false (str "a map with some of the keys " (names))))
+      (that (str "The options of " what) given false (str "a map with some of the keys " (names))))
     (reduce-kv (fn each [m k v]
                  (cond
                    (not (contains? known k))
-                   (error/fail! :skein/bad-option
+                   (error/fail! :skein/bad-argument
                                 (str what " has no option " (error/preview k) ". Its options are " (names) ".")
                                 {:argument k :value (error/preview v)})
                    (nil? v) (dissoc m k)
@@ -121,14 +121,14 @@
                (or given {}) given)))
 
 (defn no-options
-  "Returns `x`, the value of the first of several forms in the body of the macro `what`. Throws :skein/bad-option if `x` is a map
+  "Returns `x`, the value of the first of several forms in the body of the macro `what`. Throws :skein/bad-argument if `x` is a map
   with an option of `known`: the macro has taken the form that makes its options for a part of its body. `remedy` says what to do.
 
       (no-options \"check\" {:lives 3} {:seed [int? \"a number\"]} \"\")
       ;=> {:lives 3}"
   [what x known remedy]
   (when (and (map? x) (some (partial contains? known) (keys x)))
-    (error/fail! :skein/bad-option
+    (error/fail! :skein/bad-argument
                  (str "The first form in the body of " what " gives the options " (error/preview x) ", which would be ignored. " remedy)
                  {:argument (error/preview x)}))
   x)
@@ -141,15 +141,15 @@
   [what k given known]
   (if (map? given)
     (options what given known)
-    (let [[fits? wanted error] (known k)]
+    (let [[fits? wanted] (known k)]
       (when-not (fits? given) ; often a function, because the argument was forgotten
-        (that error (str "The first argument of " what) given false (str wanted ", or a map of options")))
+        (that (str "The first argument of " what) given false (str wanted ", or a map of options")))
       {k given})))
 
 (defn port
-  "Returns `value`, or throws :skein/not-a-port unless `ok?`. `wanted` says what it must be; for a channel of core.async, the
+  "Returns `value`, or throws :skein/bad-argument unless `ok?`. `wanted` says what it must be; for a channel of core.async, the
   message says how to use one."
   [what value ok? wanted]
   (let [theirs? (str/starts-with? (str (some-> value class .getName)) "clojure.core.async.impl.channels.")]
-    (that :skein/not-a-port what value ok?
+    (that what value ok?
           (cond-> wanted theirs? (str " (a channel of core.async: load skein.async.coexist)")))))

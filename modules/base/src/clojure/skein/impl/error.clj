@@ -2,7 +2,7 @@
 (ns skein.impl.error
   "The exceptions that Skein throws when a call is wrong.
 
-  * `fail!` throws one; `timed-out` makes one for something that took too long
+  * `fail!` throws one, `failure` makes one; `timed-out` makes one for something that took too long
   * `preview` returns a short text for a value, for a message
   * `check-java` refuses an old Java
 
@@ -76,18 +76,41 @@
     (.setStackTrace e (into-array StackTraceElement below)))
   e)
 
+(defn untold
+  "Returns `message` without the keyword that `told` has added, for a program that shows it to its users."
+  [message]
+  (str/replace (str message) #" \[:skein/[a-z-]+\]$" ""))
+
+(defn told
+  "Returns `message` with the keyword at its end, so that a REPL and a log show what to look up.
+
+      (told :skein/timeout \"Too late.\")
+      ;=> \"Too late. [:skein/timeout]\""
+  [error message]
+  (str (untold message) " [" error "]"))
+
+(defn failure
+  "Returns an ex-info with `message` and `data`; see `fail!`. `cause` may be nil."
+  ([error message data] (failure error message data nil))
+  ([error message data cause]
+   (let [[error problem] (if (vector? error) error [error])]
+     (ex-info (told error message)
+              (cond-> (assoc data :skein/error error) problem (assoc :problem problem))
+              cause))))
+
 (defn fail!
   "Throws an ex-info with `message` and `data`, and `error` under :skein/error.
 
-  error    a keyword of the namespace skein, an entry of doc/errors.md
-  message  what happened, why it matters, what to do, in a sentence or two
+  error    a keyword of the namespace skein, an entry of doc/errors.md, or [keyword problem]; the problem, a keyword
+           too, is then in the data under :problem
+  message  what happened, why it matters, what to do, in a sentence or two; the keyword is added at its end
   data     map of the offending values, as data
 
-      (try (fail! :skein/bad-size \"A size is a number.\" {:size :big})
-           (catch clojure.lang.ExceptionInfo e (ex-data e)))
-      ;=> {:skein/error :skein/bad-size, :size :big}"
+      (try (fail! [:skein/file :missing] \"There is no file a.log.\" {:path \"a.log\"})
+           (catch clojure.lang.ExceptionInfo e [(ex-message e) (ex-data e)]))
+      ;=> [\"There is no file a.log. [:skein/file]\" {:path \"a.log\", :skein/error :skein/file, :problem :missing}]"
   [error message data]
-  (throw (from-caller (ex-info message (assoc data :skein/error error)))))
+  (throw (from-caller (failure error message data))))
 
 (defn check-java
   "Throws :skein/java-too-old if `feature`, the version of the Java in the folder `home`, is below 21."
@@ -117,4 +140,4 @@
       ;=> {:skein/error :skein/timeout, :what :scope, :ms 50}"
   (^Throwable [message data] (timed-out message data nil))
   (^Throwable [message data cause]
-   (skein.base.TimeoutException. message (merge {:skein/error :skein/timeout} data) cause)))
+   (skein.base.TimeoutException. (told :skein/timeout message) (merge {:skein/error :skein/timeout} data) cause)))

@@ -32,12 +32,12 @@ public final class Cancelled extends CancellationException implements IException
 
     /** Makes one for work that other code has cancelled, as a future. */
     public static Cancelled fromOutside(String message) {
-        return new Cancelled(message, Keyword.intern(null, "outside"), null, null);
+        return new Cancelled(message + " [:skein/cancelled]", Keyword.intern(null, "outside"), null, null);
     }
 
     /** Makes one for work whose time is up. */
     public static Cancelled late() {
-        return new Cancelled("Cancelled: its time is up.", Keyword.intern(null, "timeout"), null, null);
+        return new Cancelled("Cancelled: its time is up. [:skein/cancelled]", Keyword.intern(null, "timeout"), null, null);
     }
 
     @Override

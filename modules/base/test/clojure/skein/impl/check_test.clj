@@ -2,7 +2,8 @@
 (ns skein.impl.check-test
   (:require
    [clojure.test :refer [are deftest is]]
-   [skein.impl.check :as check])
+   [skein.impl.check :as check]
+   [skein.impl.error :as error])
   (:import
    (java.time Duration)
    (java.util ArrayList)
@@ -11,7 +12,7 @@
 (set! *warn-on-reflection* true)
 
 (defmacro ^:private refusal [form]
-  `(try ~form (catch clojure.lang.ExceptionInfo e# [(:skein/error (ex-data e#)) (ex-message e#)])))
+  `(try ~form (catch clojure.lang.ExceptionInfo e# [(:skein/error (ex-data e#)) (error/untold (ex-message e#))])))
 
 (deftest valid-arguments-are-returned
   (is (= inc (check/function "f" inc)))
@@ -26,14 +27,13 @@
 
 (deftest refusal-names-argument-expectation-and-value
   (are [expected form] (= expected (refusal form))
-    [:skein/not-a-function "f of map must be a function, but is 1."] (check/function "f of map" 1)
-    [:skein/bad-collection "coll must be a collection, but is 5."] (check/collection "coll" 5)
-    [:skein/bad-number ":n must be a whole number from 1, but is 1.5."] (check/whole :n 1.5 1)
-    [:skein/bad-number ":n must be a whole number from 1 to 9, but is 10."] (check/whole :n 10 1 9)
-    [:skein/bad-number ":ms must be a number of milliseconds or a java.time.Duration, but is \"1\"."] (check/milliseconds :ms "1")
-    [:skein/bad-semaphore "s must be a semaphore, but is 1."]
-    (check/instance :skein/bad-semaphore "s" 1 Semaphore "a semaphore")
-    [:skein/bad-policy "policy must be :a or :b, but is :c."] (check/policy "policy" :c ":a or :b" #{:a :b})))
+    [:skein/bad-argument "f of map must be a function, but is 1."] (check/function "f of map" 1)
+    [:skein/bad-argument "coll must be a collection, but is 5."] (check/collection "coll" 5)
+    [:skein/bad-argument ":n must be a whole number from 1, but is 1.5."] (check/whole :n 1.5 1)
+    [:skein/bad-argument ":n must be a whole number from 1 to 9, but is 10."] (check/whole :n 10 1 9)
+    [:skein/bad-argument ":ms must be a number of milliseconds or a java.time.Duration, but is \"1\"."] (check/milliseconds :ms "1")
+    [:skein/bad-argument "s must be a semaphore, but is 1."]
+    (check/instance "s" 1 Semaphore "a semaphore")))
 
 (deftest times-are-numbers-or-durations
   (is (= [0 0 0 7 7] (map (fn [ms] (check/milliseconds :ms ms)) [-5 -0.5 0 7 7.9])))
@@ -43,20 +43,20 @@
   (is (pos? (check/milliseconds :ms (Duration/ofSeconds Long/MAX_VALUE)))))
 
 (deftest options-are-known-and-fit
-  (let [known {:n [pos-int? "a whole number from 1" :skein/bad-number] :ordered? [boolean? "true or false"]}]
+  (let [known {:n [pos-int? "a whole number from 1"] :ordered? [boolean? "true or false"]}]
     (are [expected given] (= expected (refusal (check/options "f" given known)))
-      [:skein/bad-option "The options of f must be a map with some of the keys [:n :ordered?], but is 5."] 5
-      [:skein/bad-option "f has no option :order. Its options are [:n :ordered?]."] {:order 1}
-      [:skein/bad-option ":ordered? must be true or false, but is 1."] {:ordered? 1}
-      [:skein/bad-number ":n must be a whole number from 1, but is 0."] {:n 0})
+      [:skein/bad-argument "The options of f must be a map with some of the keys [:n :ordered?], but is 5."] 5
+      [:skein/bad-argument "f has no option :order. Its options are [:n :ordered?]."] {:order 1}
+      [:skein/bad-argument ":ordered? must be true or false, but is 1."] {:ordered? 1}
+      [:skein/bad-argument ":n must be a whole number from 1, but is 0."] {:n 0})
     (are [expected given] (= expected (refusal (check/leading "f" :n given known)))
-      [:skein/bad-option "f has no option :order. Its options are [:n :ordered?]."] {:order 1}
-      [:skein/bad-number "The first argument of f must be a whole number from 1, or a map of options, but is nil."] nil
-      [:skein/bad-number
+      [:skein/bad-argument "f has no option :order. Its options are [:n :ordered?]."] {:order 1}
+      [:skein/bad-argument "The first argument of f must be a whole number from 1, or a map of options, but is nil."] nil
+      [:skein/bad-argument
        "The first argument of f must be a whole number from 1, or a map of options, but is #<function of clojure.core/inc>."] inc)))
 
 (deftest vectors-of-macros-have-their-shape
   (is (= '[x] (check/bindings "m" '[x] "[name]" (fn one? [v] (= 1 (count v))))))
-  (are [given] (= [:skein/bad-binding (str "The vector of m must be [name], but is " (pr-str given) ".")]
+  (are [given] (= [:skein/bad-argument (str "The vector of m must be [name], but is " (pr-str given) ".")]
                   (refusal (check/bindings "m" given "[name]" (fn one? [v] (= 1 (count v))))))
     5 '(x) [] '[x y]))

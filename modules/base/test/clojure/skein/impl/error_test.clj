@@ -17,16 +17,16 @@
   (is (nil? (error/check-java 21 "/jdk")))
   (is (= [:skein/java-too-old
           (str "Skein needs Java 21 or newer, but this is Java 17 in /jdk."
-               " Start the program with a newer Java: put its bin folder first on the PATH.")]
+               " Start the program with a newer Java: put its bin folder first on the PATH. [:skein/java-too-old]")]
          (try (error/check-java 17 "/jdk")
               (catch clojure.lang.ExceptionInfo e [(:skein/error (ex-data e)) (ex-message e)])))))
 
 (deftest what-took-too-long-is-a-timeout-with-data
   (let [cause (ex-info "slow" {})
-        e (error/timed-out "The fold took longer than 5 ms." {:what :fold :ms 5} cause)]
+        e (error/timed-out "The fold took longer than 5 ms. [:skein/timeout]" {:what :fold :ms 5} cause)]
     (is (instance? TimeoutException e))
     (is (= {:skein/error :skein/timeout :what :fold :ms 5} (ex-data e)))
-    (is (= ["The fold took longer than 5 ms." cause] [(ex-message e) (ex-cause e)]))))
+    (is (= ["The fold took longer than 5 ms. [:skein/timeout]" cause] [(ex-message e) (ex-cause e)]))))
 
 (defspec preview-is-what-pr-str-prints-or-its-beginning 200
   (prop/for-all [text gen/string]
@@ -75,10 +75,10 @@
                  (.setUncaughtExceptionHandler (reify Thread$UncaughtExceptionHandler
                                                  (uncaughtException [_ _ e] (deliver thrown e)))))]
     (.start thread)
-    (is (str/starts-with? (first-frame @thrown) "skein.impl.error$fail_BANG_"))))
+    (is (str/starts-with? (first-frame @thrown) "skein.impl.error$"))))
 
 (deftest fail-throws-its-data-with-the-keyword
-  (let [thrown (try (error/fail! :skein/bad-size "Too big." {:size 9})
+  (let [thrown (try (error/fail! :skein/bad-argument "Too big. [:skein/bad-argument]" {:size 9})
                     (catch clojure.lang.ExceptionInfo e e))]
-    (is (= "Too big." (ex-message thrown)))
-    (is (= {:skein/error :skein/bad-size :size 9} (ex-data thrown)))))
+    (is (= "Too big. [:skein/bad-argument]" (ex-message thrown)))
+    (is (= {:skein/error :skein/bad-argument :size 9} (ex-data thrown)))))

@@ -10,21 +10,21 @@
    [skein.rt.port :as port]))
 
 (defn source
-  "Returns `value`, which must be a port to take from. Throws :skein/not-a-port."
+  "Returns `value`, which must be a port to take from. Throws :skein/bad-argument."
   [value]
   (port/source value)
   value)
 
 (defn target
-  "Returns `value`, which must be a port to put on. Throws :skein/not-a-port."
+  "Returns `value`, which must be a port to put on. Throws :skein/bad-argument."
   [value]
   (port/target value)
   value)
 
 (defn function
-  "Returns `value`, which must be callable. Throws :skein/not-a-function."
+  "Returns `value`, which must be callable. Throws :skein/bad-argument."
   [value]
   (when-not (ifn? value)
-    (fail! :skein/not-a-function (str "An argument must be a function, but is " (error/preview value) ".")
+    (fail! :skein/bad-argument (str "An argument must be a function, but is " (error/preview value) ".")
       {:value (error/preview value)}))
   value)

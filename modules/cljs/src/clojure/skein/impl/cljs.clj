@@ -19,7 +19,7 @@
   env   the value of &env in the macro
   form  the value of &form there; tells the line
 
-  Throws :skein/park-in-function and :skein/bad-arity."
+  Throws :skein/bad-block."
   [env body form]
   (compile-block env body form 'skein.rt.frame/start))
 

@@ -29,7 +29,7 @@
     (or (nil? buf-or-n) (identical? 0 buf-or-n)) nil
     (number? buf-or-n) (buffer buf-or-n)
     :else (or (buffers/own buf-or-n)
-              (fail! :skein/not-a-buffer
+              (fail! :skein/bad-argument
                 (str "buf-or-n of chan must be a number, a buffer or nil, but is "
                      (error/preview buf-or-n) ".")
                 {:value (error/preview buf-or-n)}))))
@@ -59,7 +59,7 @@
 
 (defn close-with! [port cause]
   (when-not (instance? Channel port)
-    (fail! :skein/not-a-port
+    (fail! :skein/bad-argument
       (str "port of close-with! must be a channel of Skein's, which keeps a cause, but is " (error/preview port) ".")
       {:value (error/preview port)}))
   (if ^boolean (.isClosed port)
@@ -119,7 +119,7 @@
 (defn alts! [_ports & _opts] (no-block! "alts!"))
 
 (defn no-state-machine! [_state _cont-block _ports _opts]
-  (fail! :skein/no-state-machine
+  (fail! :skein/bad-argument
     (str "ioc-alts! is a step of core.async's compiler. Skein's blocks are generators: there is no"
          " state machine to continue with. Use alts! in a block, or do-alts with a callback.")
     {}))

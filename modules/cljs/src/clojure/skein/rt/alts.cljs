@@ -54,7 +54,7 @@
 
 (defn- check-option [_ k _]
   (when-not (or (keyword-identical? k :priority) (keyword-identical? k :default))
-    (fail! :skein/bad-option
+    (fail! :skein/bad-argument
       (str "An option of alts! must be :priority or :default, but is " (error/preview k) ".")
       {:option k})))
 
@@ -70,7 +70,7 @@
                 (== n 2) (if (< (js/Math.random) 0.5) nil #js [1 0])
                 :else (shuffled n))]
     (when (zero? n)
-      (fail! :skein/no-operations "alts must have at least one channel operation." {}))
+      (fail! :skein/bad-argument "alts must have at least one channel operation." {}))
     (loop [i 0]
       (if (< i n)
         (let [op (-nth ops (if (nil? order) i (aget order i)))]

@@ -108,7 +108,7 @@
 
 (defn- refuse [port verb]
   (let [value (error/preview port)]
-    (fail! :skein/not-a-port
+    (fail! :skein/bad-argument
       (str "The argument must be a channel to " verb ", but is " value ".")
       {:value value})))
 
@@ -122,12 +122,12 @@
     (refuse port "take from")))
 
 (defn source
-  "Returns the object that stands for `port` in a take. Throws :skein/not-a-port."
+  "Returns the object that stands for `port` in a take. Throws :skein/bad-argument."
   [port]
   (if (and (some? port) (some? (.-takeNow port))) port (foreign-source port)))
 
 (defn target
-  "Returns the object that stands for `port` in a put. Throws :skein/not-a-port."
+  "Returns the object that stands for `port` in a put. Throws :skein/bad-argument."
   [port]
   (cond
     (nil? port) (refuse port "put on")

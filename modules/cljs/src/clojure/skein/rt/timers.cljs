@@ -105,7 +105,7 @@
   ;; NaN would break the order of the heap.
   (when-not (and (number? delay-ms) (not (js/isNaN delay-ms)))
     (let [value (error/preview delay-ms)]
-      (fail! :skein/bad-number (str "msecs of timeout must be a number of milliseconds, but is " value ".")
+      (fail! :skein/bad-argument (str "msecs of timeout must be a number of milliseconds, but is " value ".")
         {:argument "msecs of timeout" :value value})))
   (let [at-ms (js/Math.ceil (+ (scheduler/now) delay-ms))
         known (.get moments at-ms)

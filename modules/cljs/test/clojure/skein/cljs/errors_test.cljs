@@ -121,4 +121,4 @@
 
 (defblock nil-from-a-mapping-is-reported
   (let [reported (<! (reported-while (fn [] (a/into [] (a/map (constantly nil) [(a/to-chan! [1])])))))]
-    (is (= [:skein/nil-value] (map (comp :skein/error ex-data) reported)))))
+    (is (= [:skein/nil-put] (map (comp :skein/error ex-data) reported)))))

@@ -48,12 +48,12 @@
   (is (= :skein/nil-put (error-of (fn [] (put! (chan 1) nil))))))
 
 (defblock what-is-no-port-is-refused
-  (is (= :skein/not-a-port (error-of (fn [] (take! 1 identity)))))
-  (is (= :skein/not-a-port (error-of (fn [] (put! nil 1)))))
-  (is (= :skein/not-a-port (try (<! "port") (catch :default e (:skein/error (ex-data e)))))))
+  (is (= :skein/bad-argument (error-of (fn [] (take! 1 identity)))))
+  (is (= :skein/bad-argument (error-of (fn [] (put! nil 1)))))
+  (is (= :skein/bad-argument (try (<! "port") (catch :default e (:skein/error (ex-data e)))))))
 
 (defblock non-buffers-are-refused
-  (is (= :skein/not-a-buffer (error-of (fn [] (chan "1"))))))
+  (is (= :skein/bad-argument (error-of (fn [] (chan "1"))))))
 
 (defblock the-1025th-waiter-is-refused
   (let [c (chan)]
@@ -121,12 +121,12 @@
       (is (< 300 (:a chosen) 700)))))
 
 (defblock alts-of-nothing-is-refused
-  (is (= :skein/no-operations (try (alts! []) (catch :default e (:skein/error (ex-data e)))))))
+  (is (= :skein/bad-argument (try (alts! []) (catch :default e (:skein/error (ex-data e)))))))
 
 (defblock an-unknown-option-of-alts-is-refused
   (let [ready (chan 1)]
     (is (= :defalt (try (alts! [(chan)] :defalt 1) (catch :default e (:option (ex-data e))))))
-    (is (= :skein/bad-option (error-of #(spi/do-alts identity [(chan)] {:prio true}))))
+    (is (= :skein/bad-argument (error-of #(spi/do-alts identity [(chan)] {:prio true}))))
     (>! ready 1)
     (is (= 1 (first (alts! [ready] {:priority true :default nil}))))))
 
@@ -256,7 +256,7 @@
 
 (defblock a-timeout-refuses-what-is-not-a-number
   (doseq [wrong [nil js/NaN js/undefined "soon" "1"]]
-    (is (= :skein/bad-number (error-of (fn [] (timeout wrong)))) wrong))
+    (is (= :skein/bad-argument (error-of (fn [] (timeout wrong)))) wrong))
   (is (= "msecs of timeout must be a number of milliseconds, but is nil." (try (timeout nil) (catch :default e (ex-message e)))))
   (is (nil? (<! (timeout 1)))))
 

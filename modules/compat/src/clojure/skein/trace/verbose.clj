@@ -88,7 +88,7 @@
 
 (defn- check-clauses! [form clauses]
   (when (odd? (count clauses))
-    (error/fail! :skein/bad-condv
+    (error/fail! :skein/bad-argument
                  (str "condv takes pairs of a test and a value, but there are " (count clauses) " forms in "
                       (error/preview form) ". Write :else before the last one if it is the default.")
                  (expand/location form))))
@@ -100,7 +100,7 @@
       ;=> :positive
 
   If verbose, prints the value too, unless the clause contains recur or condv. A clause whose value is not
-  printed is in tail position. Throws :skein/bad-condv when it is compiled."
+  printed is in tail position. Throws :skein/bad-argument when it is compiled."
   [& clauses]
   (check-clauses! &form clauses)
   (let [site (list 'quote (say/site-of &form))]

@@ -95,7 +95,7 @@
 
 (deftest odd-clauses-are-refused-at-compile-time
   (doseq [form '[(skein.trace.verbose/condv 1) (skein.trace.verbose/condv 1 2 3)]]
-    (is (= :skein/bad-condv (try (eval form) (catch Compiler$CompilerException e (:skein/error (ex-data (ex-cause e)))))))))
+    (is (= :skein/bad-argument (try (eval form) (catch Compiler$CompilerException e (:skein/error (ex-data (ex-cause e)))))))))
 
 (deftest condv-parks-in-a-block
   (let [f (fn f [c] (a/go (condv (= 1 (a/<! c)) (a/<! c), :else :other)))

@@ -15,6 +15,7 @@
    [skein.console.views.overview :as overview]
    [skein.console.views.problems :as problems]
    [skein.console.views.scopes :as scopes]
+   [skein.impl.error :as error]
    [skein.inspect :as inspect])
   (:import
    (clojure.lang ExceptionInfo)))
@@ -99,5 +100,5 @@
       (if (= "POST" method) (post-it console request) (get-it console request))
       (catch ExceptionInfo e
         (if (:skein/error (ex-data e))
-          (assoc (json {:error (ex-message e)}) :status 400)
+          (assoc (json {:error (error/untold (ex-message e))}) :status 400)
           (throw e))))))

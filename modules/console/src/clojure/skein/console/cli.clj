@@ -5,6 +5,7 @@
   (:require
    [clojure.tools.cli :as cli]
    [skein.console :as console]
+   [skein.impl.error :as error]
    [skein.inspect.remote :as remote])
   (:import
    (java.io Closeable)))
@@ -57,8 +58,8 @@ x.json, or a heap file such as x.hprof.
         (:help options) (println (usage summary))
         :else (serve! parsed)))
     (catch clojure.lang.ExceptionInfo e
-      (binding [*out* *err*] (println (str "skein: " (ex-message e))))
-      (::code (ex-data e) (if (= :skein/bad-option (:skein/error (ex-data e))) 2 1)))
+      (binding [*out* *err*] (println (str "skein: " (error/untold (ex-message e)))))
+      (::code (ex-data e) (if (= :skein/bad-argument (:skein/error (ex-data e))) 2 1)))
     (finally (flush))))
 
 (defn -main

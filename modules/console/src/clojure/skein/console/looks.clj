@@ -64,7 +64,7 @@
      :look (assoc look :took-ms (quot took 1000000))}))
 
 (defn- reason [t]
-  (if (:skein/error (ex-data t)) (ex-message t) (str (.getName (class t)) ": " (ex-message t))))
+  (if (:skein/error (ex-data t)) (error/untold (ex-message t)) (str (.getName (class t)) ": " (ex-message t))))
 
 (defn- failed [{:keys [error] :as state} t]
   (assoc state
@@ -101,14 +101,14 @@
   @state)
 
 (defn latest
-  "Returns the last state that has a look. Takes a look if there is none. Throws :skein/no-look if that fails."
+  "Returns the last state that has a look. Takes a look if there is none. Throws :skein/not-inspectable if that fails."
   [{:keys [^ReentrantLock lock state] :as looks}]
   (when-not (:look @state)
     (.lockInterruptibly lock)
     (try (when-not (:look @state) (take-look! looks false))
          (finally (.unlock lock))))
   (when-not (:look @state)
-    (error/fail! :skein/no-look (str "There is nothing to show: " (:says (:error @state))) {}))
+    (error/fail! :skein/not-inspectable (str "There is nothing to show: " (:says (:error @state))) {}))
   @state)
 
 (def ^:const ^:private max-cached 16)

@@ -27,7 +27,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- bad! [text at why]
-  (error/fail! :skein/bad-filter (str "The filter can't be read at \"" (subs text at) "\": " why) {:filter text :at at}))
+  (error/fail! :skein/bad-argument (str "The filter can't be read at \"" (subs text at) "\": " why) {:filter text :at at}))
 
 (defn- terms
   "Returns the terms of `text` as {:at :not? :key :value}; :key is nil for free text."
@@ -121,7 +121,7 @@
 
 (defn predicate
   "Returns a function of a block that returns whether the filter `text` chooses the block. `ix` is the index of its snapshot, see
-  `skein.inspect.shape/index`. Throws :skein/bad-filter."
+  `skein.inspect.shape/index`. Throws :skein/bad-argument."
   [text ix]
   (let [matchers (mapv (fn each [{:keys [not?] :as term}]
                          (let [f (matcher text ix term)] (if not? (complement f) f)))

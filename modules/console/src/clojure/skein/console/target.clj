@@ -107,11 +107,11 @@
   [path snapshot]
   (doseq [part [:blocks :threads :channels :scopes :failures :folds]
           :when (not (and (or (nil? (part snapshot)) (sequential? (part snapshot))) (every? map? (part snapshot))))]
-    (error/fail! :skein/not-a-dump (str path " is not a dump of the inspector: its " (name part) " are not a list of maps.") {:path path}))
+    (error/fail! [:skein/file :foreign] (str path " is not a dump of the inspector: its " (name part) " are not a list of maps.") {:path path}))
   snapshot)
 
 (defn file
-  "Returns a dump, as .edn or .json, or a heap file as a target. Throws :skein/not-a-dump, :skein/not-a-heap-file."
+  "Returns a dump, as .edn or .json, or a heap file as a target. Throws :skein/file."
   [path]
   (let [snapshot (checked path (if (str/ends-with? path ".json") (json/read-dump path) (inspect/read-snapshot path)))]
     {:name (str (.getName (io/file path)) ", a file")
@@ -122,14 +122,13 @@
 
 (defn target
   "Returns the target that `s` names: nil is this process, digits are a process, HOST:PORT is its management agent, and anything else
-  is a file. With `:heap?` the target is the heap of a process, see `heap`. Throws :skein/bad-option, :skein/not-inspectable, :skein/not-a-dump,
-  :skein/not-a-heap-file."
+  is a file. With `:heap?` the target is the heap of a process, see `heap`. Throws :skein/bad-argument, :skein/not-inspectable, :skein/file."
   [s & [{:keys [heap? large? told] :or {told identity}}]]
   (cond
     (nil? s) (this-process)
     (.isFile (io/file s)) (file s)
     (and heap? (re-matches #"\d+" s)) (heap s large? told)
     (re-matches #"\d+|[^/\\]+:\d+" s) (if heap?
-                                          (error/fail! :skein/bad-option (str "The heap of " s " can't be read: give the number of a process of this machine.") {:pid s})
+                                          (error/fail! :skein/bad-argument (str "The heap of " s " can't be read: give the number of a process of this machine.") {:pid s})
                                           (process s))
-    :else (error/fail! :skein/bad-option (str "There is no file " s ", and it is neither the number of a process nor HOST:PORT.") {:pid s})))
+    :else (error/fail! :skein/bad-argument (str "There is no file " s ", and it is neither the number of a process nor HOST:PORT.") {:pid s})))

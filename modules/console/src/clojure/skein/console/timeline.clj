@@ -5,6 +5,7 @@
   * `drawn`: those of each view"
   {:no-doc true}
   (:require
+   [skein.impl.error :as error]
    [skein.inspect.words :as words])
   (:import
    (clojure.lang ExceptionInfo)))
@@ -40,5 +41,5 @@
          :blocks (assoc (longest (into [] cat busiest)) :shown (count busiest) :of (count blocks))})
       (catch ExceptionInfo e
         (if (#{:skein/inspect-off :skein/not-inspectable} (:skein/error (ex-data e)))
-          {:off (or (re-find #"The steps of blocks are not recorded\." (ex-message e)) (ex-message e))}
+          {:off (or (re-find #"The steps of blocks are not recorded\." (ex-message e)) (error/untold (ex-message e)))}
           (throw e))))))

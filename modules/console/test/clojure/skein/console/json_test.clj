@@ -47,5 +47,5 @@
     (with-file ".json"
       (fn refuse [path]
         (spit path text)
-        (is (= :skein/not-a-dump (try (json/read-dump path) (catch ExceptionInfo e (:skein/error (ex-data e))))) (subs text 0 (min 20 (count text)))))))
-  (is (= :skein/not-a-dump (try (json/read-dump "no-such-file.json") (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+        (is (= :skein/file (try (json/read-dump path) (catch ExceptionInfo e (:skein/error (ex-data e))))) (subs text 0 (min 20 (count text)))))))
+  (is (= :skein/file (try (json/read-dump "no-such-file.json") (catch ExceptionInfo e (:skein/error (ex-data e)))))))

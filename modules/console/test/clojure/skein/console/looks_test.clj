@@ -61,7 +61,7 @@
 
 (deftest failed-first-look-is-reported
   (let [l (looks/looks (target (atom 0) (fn [_] (throw (java.io.IOException. "gone")))))]
-    (is (= {:skein/error :skein/no-look} (try (looks/latest l) (catch ExceptionInfo e (ex-data e)))))))
+    (is (= {:skein/error :skein/not-inspectable} (try (looks/latest l) (catch ExceptionInfo e (ex-data e)))))))
 
 (deftest one-look-at-a-time
   (let [n (atom 0), begun (CountDownLatch. 1), go-on (CountDownLatch. 1)

@@ -49,7 +49,7 @@
        (catch ExceptionInfo e [(:skein/error (ex-data e)) (:at (ex-data e))])))
 
 (deftest bad-filter-is-refused-with-its-position
-  (are [text at] (= [:skein/bad-filter at] (refused-at text))
+  (are [text at] (= [:skein/bad-argument at] (refused-at text))
     "state:asleep" 0
     "op:put op:jump" 7
     "op:put colour:red" 7

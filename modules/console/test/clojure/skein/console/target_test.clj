@@ -21,19 +21,19 @@
        (catch ExceptionInfo e (:skein/error (ex-data e)))))
 
 (deftest bad-targets-are-refused
-  (is (= :skein/bad-option (refused "no-such-file.edn")))
+  (is (= :skein/bad-argument (refused "no-such-file.edn")))
   (is (= :skein/not-inspectable (refused "999999999") (refused "127.0.0.1:1") (refused "127.0.0.1:99999")))
   (is (thrown-with-msg? ExceptionInfo #"nothing answers there \(ConnectException: Connection refused\)\." (target/target "127.0.0.1:1")))
-  (is (= :skein/not-a-dump (refused "deps.edn")))
+  (is (= :skein/file (refused "deps.edn")))
   (let [json (File/createTempFile "skein-console" ".json")]
-    (is (= :skein/not-a-dump (refused (str json))))
+    (is (= :skein/file (refused (str json))))
     (io/delete-file json))
   (let [edn (File/createTempFile "skein-console" ".edn")]
     (doseq [text ["{:skein/snapshot 1 :blocks 7}" "{:skein/snapshot 1 :channels {:a 1}}" "{:skein/snapshot 1 :threads [7]}" "{:skein/snapshot 1 :blocks [{:id 1"]]
       (spit edn text)
-      (is (= :skein/not-a-dump (refused (str edn))) text))
+      (is (= :skein/file (refused (str edn))) text))
     (io/delete-file edn))
-  (is (= :skein/not-a-dump (refused "LICENSE"))))
+  (is (= :skein/file (refused "LICENSE"))))
 
 (deftest this-process-is-left-as-it-was
   (inspect/stop!)

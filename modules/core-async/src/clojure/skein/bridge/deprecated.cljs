@@ -81,6 +81,6 @@
   ([f ch buf-or-n] (filters/through (cljs.core/partition-by f) ch (a/chan buf-or-n))))
 
 (defn ioc-alts!
-  "Throws :skein/no-state-machine: `ioc-alts!` is a step of core.async's own compiler."
+  "Throws :skein/bad-argument: `ioc-alts!` is a step of core.async's own compiler."
   [state cont-block ports & {:as opts}]
   (operations/no-state-machine! state cont-block ports opts))

@@ -12,6 +12,7 @@
   {:no-doc true}
   (:require
    [skein.fold.unpack :as unpack]
+   [skein.impl.error :as error]
    [skein.impl.once :refer [defrecord-once]])
   (:import
    (clojure.lang ExceptionInfo)
@@ -37,26 +38,26 @@
       :else said)))
 
 (defn- failure [error path message & [data cause]]
-  (ex-info message (assoc data :skein/error error, :path path) cause))
+  (error/failure error message (assoc data :path path) cause))
 
 (defn- missing [path]
-  (failure :skein/file-missing path (str "There is no file " path ". Check the spelling, and the folder in which the program runs.")))
+  (failure [:skein/file :missing] path (str "There is no file " path ". Check the spelling, and the folder in which the program runs.")))
 
 (defn- directory [path]
-  (failure :skein/file-is-directory path (str path " is a directory. Name the files in it, as in " path "/*.log.")))
+  (failure [:skein/file :directory] path (str path " is a directory. Name the files in it, as in " path "/*.log.")))
 
 (defn- ended-early [path serial? position]
   (if serial?
-    (failure :skein/file-truncated path
+    (failure [:skein/file :truncated] path
       (str path " is cut off: what is compressed in it ends early" (when (pos? (long position)) (str ", after " position " unpacked bytes"))
            ". Was it written and copied to its end?")
       {:unpacked position})
-    (failure :skein/file-truncated path
+    (failure [:skein/file :truncated] path
       (str path " ended at byte " position ", earlier than when the fold began. Was it truncated or rotated meanwhile?")
       {:position position})))
 
 (defn- too-long [path position]
-  (failure :skein/record-too-long path
+  (failure :skein/too-large path
     (str "A record in " path " that begins at byte " position " does not fit in memory or in an array. Is the delimiter right?")
     {:position position}))
 
@@ -82,7 +83,7 @@
     (if (cut-off? e)
       (ended-early path serial? position)
       (let [why (reason e)]
-        (failure :skein/file-unreadable path (str "Can't read " path ": " why ".") {:position position, :reason why} e)))))
+        (failure [:skein/file :unreadable] path (str "Can't read " path ": " why ".") {:position position, :reason why} e)))))
 
 ;;;; Inputs
 

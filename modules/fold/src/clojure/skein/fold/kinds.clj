@@ -39,7 +39,7 @@
    (not (identical? (find-protocol-impl protocol coll) (get-in protocol [:impls Object])))))
 
 (defn- not-foldable! [coll]
-  (error/fail! :skein/not-foldable
+  (error/fail! :skein/bad-argument
                (str "Can't fold a " (.getName (class coll)) ". Sources are vectors, maps, sets, ranges, sequences, arrays, "
                     "strings, every Iterable, Iterator, Spliterator and Stream, types that reduce themselves (IReduceInit, CollReduce), "
                     "files (see skein.fold.lines), and types that extend skein.fold.source/Source.")
@@ -111,7 +111,7 @@
   (-source [coll] (open-source coll)))
 
 (defn source
-  "Returns the Span, Feed, IReduceInit or Remote for `coll`. Throws :skein/not-foldable.
+  "Returns the Span, Feed, IReduceInit or Remote for `coll`. Throws :skein/bad-argument.
 
   `skein.fold/fold` unwraps an eduction, so that its transducers run in parallel too. For this function an eduction is a
   collection that reduces itself."

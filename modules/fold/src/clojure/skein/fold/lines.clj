@@ -16,8 +16,8 @@
   and the files of /proc, which have no size, are read in the same way. A pipe can be folded once. Before the fold waits for
   more from a pipe, it processes all complete records that it has read.
 
-  Throws :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable, :skein/file-truncated, :skein/record-too-long
-  and :skein/no-unpacker, and for arguments :skein/bad-path, :skein/bad-charset, :skein/bad-delimiter and :skein/bad-option.
+  Throws :skein/file, :skein/too-large
+  and :skein/missing-library, and for arguments :skein/bad-argument.
 
       (skein.fold/fold skein.fold/count (lines \"LICENSE\"))
       ;=> 202"
@@ -37,7 +37,7 @@
 (set! *warn-on-reflection* true)
 
 (defn- bad-path! [x why]
-  (error/fail! :skein/bad-path
+  (error/fail! :skein/bad-argument
                (str "A path must be a string, a java.io.File or a java.nio.file.Path, but is " (error/preview x) why ".")
                {:path (error/preview x)}))
 
@@ -70,7 +70,7 @@
              (Arrays/equals (.getBytes ^String probe-chars ^Charset charset)
                             (.getBytes ^String probe-chars StandardCharsets/US_ASCII)))
       charset
-      (error/fail! :skein/bad-charset
+      (error/fail! :skein/bad-argument
                    (str "The charset " (error/preview x) " is unknown, or not an extension of ASCII as UTF-8 is, so a file can't be "
                         "divided at the bytes that end its lines.")
                    {:charset (str x)}))))
@@ -111,12 +111,12 @@
   ^bytes [x ^Charset charset]
   (let [bytes (delimiter-bytes x (or charset StandardCharsets/UTF_8))]
     (when (or (nil? bytes) (zero? (alength bytes)) (overlaps-itself? bytes))
-      (error/fail! :skein/bad-delimiter
+      (error/fail! :skein/bad-argument
                    (str "A delimiter must be a character, a string or a byte array that is not empty, whose end does not equal its "
                         "beginning, and that the file's charset can encode, but is " (error/preview x) ".")
                    {:delimiter (error/preview x)}))
     (when (and charset (within-characters? (aget bytes 0) charset))
-      (error/fail! :skein/bad-delimiter
+      (error/fail! :skein/bad-argument
                    (str "In " charset " the first byte of the delimiter " (error/preview x) " also occurs within other characters, so "
                         "a file can't be divided there. Choose another, or convert the file to UTF-8.")
                    {:delimiter (error/preview x), :charset (str charset)}))

@@ -28,7 +28,7 @@
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
   {:workers [#(and (int? %) (<= 1 (long %) 1024)) "a number of threads from 1 to 1024"]
-   :grain [#(and (int? %) (pos? (long %))) "a positive long, a number of elements (for a file, of bytes)" :skein/bad-grain]
+   :grain [#(and (int? %) (pos? (long %))) "a positive long, a number of elements (for a file, of bytes)"]
    :ordered? [boolean? "true or false"]
    :pool [#(instance? Executor %) "a java.util.concurrent.Executor"]
    :on-progress [ifn? "a function of one argument"]})
@@ -39,26 +39,26 @@
   (str (error/preview f) (if (arity/function? f) (str ", which can't be called with " arguments) ", not a function")))
 
 (defn check-functions
-  "Throws :skein/bad-combine or :skein/bad-step unless combine and step are functions of two arguments, and combine, if there is
+  "Throws :skein/bad-argument unless combine and step are functions of two arguments, and combine, if there is
   no other `identity`, one of none."
   [identity combine step]
   (when-not (arity/combines? combine identity)
-    (error/fail! :skein/bad-combine
+    (error/fail! :skein/bad-argument
                  (str "The fold's combine is " (not-taken combine (if (arity/takes? combine 2) "no argument" "two arguments"))
                    ". With no argument it returns the identity, unless the fold has an :identity. With two it combines the "
                    "values of neighbouring parts. The call is (fold f coll), where f is a fold such as sum or (top 2).")
                  {:combine combine}))
   (when-not (arity/takes? step 2)
-    (error/fail! :skein/bad-step
+    (error/fail! :skein/bad-argument
                  (str "The fold's step is " (not-taken step "two arguments") ". It takes the value so far and an element. Options come "
                       "first: (fold options f coll).")
                  {:step step})))
 
 (defn check-xform
-  "Throws :skein/bad-xform unless `xform` is a function."
+  "Throws :skein/bad-argument unless `xform` is a function."
   [xform]
   (when-not (arity/function? xform)
-    (error/fail! :skein/bad-xform
+    (error/fail! :skein/bad-argument
                  (str "A fold's xform must be a transducer, such as (map inc), but is " (error/preview xform) ".")
                  {:xform xform})))
 
@@ -76,7 +76,7 @@
 (defn- check-unordered [f stages]
   (when-let [i (first-ordered f stages)]
     (let [stage (if (< (long i) (count stages)) (stage-name (nth stages i)) "the step")]
-      (error/fail! :skein/stateful-unordered
+      (error/fail! :skein/bad-argument
                    (str stage " needs its elements in order, and :ordered? false gives it up. Leave out one of them.")
                    {:stage stage, :index i}))))
 

@@ -26,8 +26,7 @@
     another value that is a source."))
 
 (defn indexed
-  "Returns a source of `size` elements. (element-at i) returns the element at i. Throws :skein/bad-number and
-  :skein/not-a-function.
+  "Returns a source of `size` elements. (element-at i) returns the element at i. Throws :skein/bad-argument.
 
       (skein.fold/fold + (indexed 4 #(* 10 %)))
       ;=> 60
@@ -53,7 +52,7 @@
       x)))
 
 (defn reading
-  "Returns a source whose elements are the results of calls of `read-next!`, until it returns nil. Throws :skein/not-a-function.
+  "Returns a source whose elements are the results of calls of `read-next!`, until it returns nil. Throws :skein/bad-argument.
 
   - read-next!  function of no argument; called by one thread at a time, not always the same
 

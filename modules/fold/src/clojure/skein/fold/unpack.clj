@@ -56,7 +56,7 @@
 (defn- constructed [{:keys [library type more]} path in]
   (let [class (try (Class/forName type)
                    (catch ClassNotFoundException _
-                     (error/fail! :skein/no-unpacker
+                     (error/fail! :skein/missing-library
                                   (str "Reading " path " needs " library " on the class path. Add it, or unpack the file.")
                                   {:path path, :library library})))]
     (try (Reflector/invokeConstructor class (to-array (cons in more)))
@@ -69,7 +69,7 @@
   (SequenceInputStream. in (ByteArrayInputStream. (byte-array [0x58 0x2A 0x4D 0x18 0 0 0 0]))))
 
 (defn unpacked
-  "Returns the unpacked contents of `in`, or `in` itself. Throws :skein/no-unpacker.
+  "Returns the unpacked contents of `in`, or `in` itself. Throws :skein/missing-library.
 
   path      what the data are called in errors
   left-out  AtomicLong, set to the number of other bytes after the last member of a gzip file; nil: these are an error"

@@ -100,14 +100,14 @@
 (deftest a-missing-library-is-named
   (with-content (byte-array [66 90 104 57])
     (fn [file]
-      (is (= [:skein/no-unpacker "org.apache.commons/commons-compress"]
+      (is (= [:skein/missing-library "org.apache.commons/commons-compress"]
              (try (input/head file 1) (catch ExceptionInfo e ((juxt :skein/error :library) (ex-data e)))))))))
 
 (deftest an-unpacker-that-throws-at-its-start-makes-the-file-unreadable
   (with-redefs-fn {#'unpack/kinds [{:name "any", :magic [97], :type "java.io.PushbackInputStream", :more [Integer/MAX_VALUE]}]}
     (fn []
       (with-content (.getBytes "a")
-        (fn [file] (is (= :skein/file-unreadable (try (feed-text file) (catch Throwable e (:skein/error (ex-data e)))))))))))
+        (fn [file] (is (= :skein/file (try (feed-text file) (catch Throwable e (:skein/error (ex-data e)))))))))))
 
 (deftest streams-are-read-once-and-peeked-at-before
   (doseq [content [(gzip "a\nb\n") (.getBytes "a\nb\n")]]
@@ -116,7 +116,7 @@
       (is (= "a\nb\n" (String. (input/head file 99))))
       (is (not (:repeatable? file)))
       (is (= "a\nb\n" (feed-text file)))
-      (is (= :skein/file-unreadable (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e)))))))))
+      (is (= :skein/file (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e)))))))))
 
 (deftest a-fault-without-a-message-is-named
   (let [closed (proxy [InputStream] [] (read [& _] (throw (ClosedChannelException.))))]
@@ -136,7 +136,7 @@
 (deftest bytes-after-gzip-are-an-error-or-left-out
   (with-content (byte-array (concat (gzip "a\n") (.getBytes "junk")))
     (fn [file]
-      (is (= :skein/file-unreadable (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+      (is (= :skein/file (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e))))))
       (let [file (input/leaving-out-rests file)]
         (is (= ["a\n" 4] [(feed-text file) (input/left-out file)])))))
   (with-content (byte-array (concat (gzip "a\n") (repeat 99999 0)))
@@ -253,5 +253,5 @@
                       (.put bytes text (int position) n)
                       n)))))
     (is (= [0 3 6] @positions) "in order, and nothing twice")
-    (is (= [:skein/file-unreadable "there"]
+    (is (= [:skein/file "there"]
            (try (within-deadline (lines (fn [_ _] (throw (ClosedChannelException.))))) (catch ExceptionInfo e ((juxt :skein/error :path) (ex-data e))))))))

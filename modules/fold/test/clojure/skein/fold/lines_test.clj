@@ -141,13 +141,13 @@
         (is (= ["a" "b" "a" "b"] (ends a a)))
         (is (= ["a" "b" "c" "d"] (update (ends a b) 2 subs 0 1))))
       (testing "cut off anywhere"
-        (let [faults #{:skein/file-truncated :skein/file-unreadable}]
+        (let [faults #{:skein/file}]
           (doseq [n (range 4 (alength a))]
             (is (contains? faults (ends (take n a))) n))
           (doseq [tail [a b skippable], n (range 1 (count tail))]
             (is (contains? faults (ends a (take n tail))) n))))
       (testing "damaged"
-        (is (= :skein/file-unreadable (ends a (repeat 20 0)) (ends (update (vec a) (- (alength a) 1) bit-xor 1))))))))
+        (is (= :skein/file (ends a (repeat 20 0)) (ends (update (vec a) (- (alength a) 1) bit-xor 1))))))))
 
 (deftest compression-is-detected-by-content
   (with-files [a ".txt" b ".gz" c ".log"]
@@ -190,9 +190,9 @@
   (with-files [file ".txt"]
     (with-open [out (io/output-stream file)] (.write out (.getBytes "\u00e9\nb" "ISO-8859-1")))
     (is (= ["\u00e9" "b"] (all {} (lines/lines {:charset "ISO-8859-1"} file))))
-    (is (= :skein/bad-charset (error-of #(lines/lines {:charset "UTF-16"} file))))
-    (is (= :skein/bad-charset (error-of #(lines/lines {:charset "no such"} file))))
-    (is (= :skein/bad-charset (error-of #(lines/lines {:charset "x-JISAutoDetect"} file)))  "it can't be written")))
+    (is (= :skein/bad-argument (error-of #(lines/lines {:charset "UTF-16"} file))))
+    (is (= :skein/bad-argument (error-of #(lines/lines {:charset "no such"} file))))
+    (is (= :skein/bad-argument (error-of #(lines/lines {:charset "x-JISAutoDetect"} file)))  "it can't be written")))
 
 (deftest a-delimiter-does-not-cut-characters
   (with-files [file ".txt"]
@@ -205,11 +205,11 @@
                               (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))]]
       (testing [charset delimiter]
         (if (keyword? source)
-          (is (= :skein/bad-delimiter source))
+          (is (= :skein/bad-argument source))
           (do (write-bytes! file (.getBytes (str/join (map #(str % delimiter) parts)) ^String charset))
               (is (= parts (all {:grain 1, :workers 2} source)))))))
     (testing "those that do are refused, others are not"
-      (let [refused? (fn [delimiter charset] (= :skein/bad-delimiter (error-of #(lines/records {:charset charset} file delimiter))))]
+      (let [refused? (fn [delimiter charset] (= :skein/bad-argument (error-of #(lines/records {:charset charset} file delimiter))))]
         (is (every? #(refused? "|" %) ["Shift_JIS" "windows-31j" "GBK" "GB18030" "Big5" "ISO-2022-JP"]))
         (is (not-any? #(refused? "|" %) ["EUC-JP" "EUC-KR" "UTF-8" "ISO-8859-1" "windows-1252"]))
         (is (not-any? #(refused? "\n" %) ["Shift_JIS" "GBK" "GB18030" "Big5" "ISO-2022-JP" "EUC-JP"]))
@@ -225,27 +225,27 @@
     (write-bytes! bad [0x1F -117] (.getBytes "no gzip"))
     (write-bytes! zst [0x28 -75 0x2F -3] (repeat 30 -1))
     (testing "missing, a directory, damaged"
-      (is (= :skein/file-missing (error-of #(all {} (lines/lines "no/such/file")))))
-      (is (= :skein/file-missing (error-of #(all {} (lines/lines ["no/such/file" "nor-this.gz"])))))
-      (is (= :skein/file-missing (error-of #(all {} (lines/lines "nor-this.gz")))))
-      (is (= :skein/file-is-directory (error-of #(all {} (lines/lines "doc")))))
-      (is (= :skein/file-unreadable (error-of #(all {} (lines/lines bad)))))
-      (is (= :skein/file-unreadable (error-of #(all {} (lines/lines zst))))))
+      (is (= :skein/file (error-of #(all {} (lines/lines "no/such/file")))))
+      (is (= :skein/file (error-of #(all {} (lines/lines ["no/such/file" "nor-this.gz"])))))
+      (is (= :skein/file (error-of #(all {} (lines/lines "nor-this.gz")))))
+      (is (= :skein/file (error-of #(all {} (lines/lines "doc")))))
+      (is (= :skein/file (error-of #(all {} (lines/lines bad)))))
+      (is (= :skein/file (error-of #(all {} (lines/lines zst))))))
     (testing "a link to itself"
       (let [link (.toPath (io/file (str zst ".link")))]
         (Files/createSymbolicLink link link (make-array java.nio.file.attribute.FileAttribute 0))
-        (try (is (= :skein/file-unreadable (error-of #(all {} (lines/lines link)))))
+        (try (is (= :skein/file (error-of #(all {} (lines/lines link)))))
              (finally (Files/delete link)))))
     (testing "arguments"
-      (is (= :skein/bad-path (error-of #(lines/lines 7)) (error-of #(lines/lines nil)) (error-of #(lines/lines [nil]))
+      (is (= :skein/bad-argument (error-of #(lines/lines 7)) (error-of #(lines/lines nil)) (error-of #(lines/lines [nil]))
              (error-of #(lines/lines "")) (error-of #(lines/lines "a\u0000b")) (error-of #(lines/slices (io/file "a\u0000b")))))
-      (is (= :skein/bad-option
+      (is (= :skein/bad-argument
              (error-of #(lines/lines "ISO-8859-1" file)) (error-of #(lines/lines {:charst "UTF-8"} file))
              (error-of #(lines/lines {:as :bytes} file)) (error-of #(lines/lines {:as nil} file))
              (error-of #(lines/records {:as :byte} file "|")) (error-of #(lines/records {"as" :bytes} file "|"))
              (error-of #(lines/slices {:delim "|"} file)) (error-of #(lines/slices [:delimiter "|"] file))))
-      (is (= :skein/bad-delimiter (error-of #(lines/records file ""))))
-      (is (= :skein/bad-delimiter (error-of #(lines/records file "aba")))))))
+      (is (= :skein/bad-argument (error-of #(lines/records file ""))))
+      (is (= :skein/bad-argument (error-of #(lines/records file "aba")))))))
 
 (deftest a-truncated-gzip-file-is-found
   (with-files [file ".gz"]
@@ -254,7 +254,7 @@
         (.write out (.getBytes ^String (str/join "\n" (repeatedly 1000 #(rand-int 1000))))))
       (with-open [out (io/output-stream file)]
         (.write out (.toByteArray whole) 0 (quot (.size whole) 2)))
-      (is (= :skein/file-truncated (error-of #(all {} (lines/lines file))))))))
+      (is (= :skein/file (error-of #(all {} (lines/lines file))))))))
 
 (deftest gzip-members-and-zeros-may-follow-each-other
   (with-files [file ".gz" other ".txt"]
@@ -271,11 +271,11 @@
         (is (= ["x"] (apply ends (concat (repeat 3000 (gzip "")) [(gzip "x")])))))
       (testing "cut off anywhere"
         (doseq [n (range 2 (alength a))]
-          (is (= :skein/file-truncated (ends (take n a))) n))
+          (is (= :skein/file (ends (take n a))) n))
         (doseq [n (range 1 (alength b))]
-          (is (= :skein/file-truncated (ends a (take n b))) n)))
+          (is (= :skein/file (ends a (take n b))) n)))
       (testing "damaged"
-        (is (= :skein/file-unreadable (ends a (repeat 5 0) b) (ends a (assoc (vec b) 0 0)) (ends a (assoc (vec b) 1 0)) (ends a (.getBytes "more"))
+        (is (= :skein/file (ends a (repeat 5 0) b) (ends a (assoc (vec b) 0 0)) (ends a (assoc (vec b) 1 0)) (ends a (.getBytes "more"))
                (ends (update (vec a) (- (alength a) 8) bit-xor 1)) (ends (update (vec a) (- (alength a) 4) bit-xor 1))))))))
 
 (deftest gzip-is-read-in-pieces-of-any-size
@@ -297,7 +297,7 @@
       (write-bytes! file named [(unchecked-byte sum) (unchecked-byte (bit-shift-right sum 8))] (drop 10 packed))
       (is (= ["a"] (all {} (lines/lines file))))
       (write-bytes! file named [(unchecked-byte (inc sum)) (unchecked-byte (bit-shift-right sum 8))] (drop 10 packed))
-      (is (= :skein/file-unreadable (error-of #(all {} (lines/lines file))))))))
+      (is (= :skein/file (error-of #(all {} (lines/lines file))))))))
 
 (defn- shrink! [^File file n]
   (with-open [f (RandomAccessFile. file "rw")] (.setLength f n)))
@@ -309,7 +309,7 @@
           step (fn [n _] (when (compare-and-set! shrunk false true) (shrink! file 10000)) (inc (long n)))
           data (try (within-deadline (fold/fold {:grain 5000} {:combine +, :step step} (lines/lines file)))
                     (catch clojure.lang.ExceptionInfo e (ex-data e)))]
-      (is (= :skein/file-truncated (:skein/error data)))
+      (is (= :skein/file (:skein/error data)))
       (is (= (str file) (:path data))))))
 
 (defn- end-of

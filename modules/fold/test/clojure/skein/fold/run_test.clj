@@ -15,7 +15,7 @@
 
 (def ^:private xs (vec (range 1000)))
 
-(defn- data-of [f] (try (f) nil (catch ExceptionInfo e (ex-data e))))
+(defn- data-of [f] (try (f) nil (catch ExceptionInfo e (dissoc (ex-data e) :wanted))))
 (defn- error-of [f] (:skein/error (data-of f)))
 
 (defmulti ^:private plus (fn [& args] (count args)))
@@ -29,36 +29,36 @@
   (is (= 6 (fold/fold (fold/finish :sum (fold/fuse {:sum fold/sum})) [1 2 3])) "the function of finish may be a keyword"))
 
 (deftest errors-have-keywords
-  (is (= :skein/bad-combine
+  (is (= :skein/bad-argument
          (error-of #(fold/fold {:combine :k, :step +} xs)) (error-of #(fold/fold {:step +} xs))
          (error-of #(fold/fold (fold/through (map inc) {:combine nil, :step +}) xs))))
-  (is (= :skein/bad-step (error-of #(fold/fold {:combine +, :step nil} xs)) (error-of #(fold/fold {:combine +, :step 7} xs))))
-  (is (= :skein/bad-combine
+  (is (= :skein/bad-argument (error-of #(fold/fold {:combine +, :step nil} xs)) (error-of #(fold/fold {:combine +, :step 7} xs))))
+  (is (= :skein/bad-argument
          (error-of #(fold/fold max xs)) (error-of #(fold/fold {:combine -, :step +} []))
          (error-of #(fold/fold {:combine (fn ([] 0) ([_] 0)), :step +} xs))
          (error-of #(fold/fold {:step +, :combine inc, :identity (constantly 0)} xs)) (error-of #(fold/fuse [{:step +, :combine max}]))))
-  (is (= :skein/bad-step (error-of #(fold/fold {:combine +, :step inc} xs)) (error-of #(fold/fold {:combine +, :step (fn [_ _ _])} []))))
-  (is (= :skein/bad-fold (error-of #(fold/fold {:step max, :combine max, :identity inc} xs))))
+  (is (= :skein/bad-argument (error-of #(fold/fold {:combine +, :step inc} xs)) (error-of #(fold/fold {:combine +, :step (fn [_ _ _])} []))))
+  (is (= :skein/bad-argument (error-of #(fold/fold {:step max, :combine max, :identity inc} xs))))
   (is (= 999 (fold/fold {:step max, :combine max, :identity (constantly 0)} xs)))
-  (is (= :skein/bad-xform (error-of #(fold/fold (fold/through 512 +) xs)) (error-of #(fold/fold {:xform 512, :combine +, :step +} xs))))
-  (is (= :skein/bad-fold (error-of #(fold/fold 7 xs)) (error-of #(fold/fold {:combine +} xs)) (error-of #(fold/fold :sum xs))
+  (is (= :skein/bad-argument (error-of #(fold/fold (fold/through 512 +) xs)) (error-of #(fold/fold {:xform 512, :combine +, :step +} xs))))
+  (is (= :skein/bad-argument (error-of #(fold/fold 7 xs)) (error-of #(fold/fold {:combine +} xs)) (error-of #(fold/fold :sum xs))
          (error-of #(fold/fold (assoc fold/sum :identity 0) xs)) (error-of #(fold/fuse [(assoc fold/sum :complete 5)]))))
-  (is (= :skein/bad-option (error-of #(fold/fold {:trace 5} + xs)) (error-of #(fold/explain {:trace 5} fold/sum xs))))
-  (is (= {:skein/error :skein/bad-grain, :argument :grain, :value "-1"} (data-of #(fold/fold {:grain -1} + xs))))
-  (is (= :skein/bad-option
+  (is (= :skein/bad-argument (error-of #(fold/fold {:trace 5} + xs)) (error-of #(fold/explain {:trace 5} fold/sum xs))))
+  (is (= {:skein/error :skein/bad-argument, :argument :grain, :value "-1"} (data-of #(fold/fold {:grain -1} + xs))))
+  (is (= :skein/bad-argument
          (error-of #(fold/fold {:workers 0} + xs)) (error-of #(fold/fold {:parallelism 2} + xs))
          (error-of #(fold/fold {:pool 7} + xs)) (error-of #(fold/fold :k + xs)) (error-of #(fold/fold + conj xs))
          (error-of #(fold/fold [:grain 2] fold/sum xs))
          (error-of #(fold/explain [:grain 2] fold/sum xs)) (error-of #(fold/explain {:trace true} fold/sum xs))))
-  (is (= {:skein/error :skein/not-foldable, :class "java.lang.Long", :value "7"} (data-of #(fold/fold + 7)))))
+  (is (= {:skein/error :skein/bad-argument, :class "java.lang.Long", :value "7"} (data-of #(fold/fold + 7)))))
 
 (deftest a-refused-call-names-the-right-order-of-arguments
   (doseq [[f error advice]
-          [[#(fold/fold (map inc) fold/sum xs) :skein/bad-option "(fold (through (map inc) sum) coll)"]
-           [#(fold/explain (map inc) fold/sum xs) :skein/bad-option "(fold (through (map inc) sum) coll)"]
-           [#(fold/fold + conj xs) :skein/bad-option "(fold {:combine +, :step conj} coll)"]
-           [#(fold/fold {:workers 2} xs) :skein/bad-fold "is {:workers 2}. Options come first: (fold options f coll)"]
-           [#(fold/fold fold/sum {:workers 2} xs) :skein/bad-fold "Options come first: (fold options f coll)"]]
+          [[#(fold/fold (map inc) fold/sum xs) :skein/bad-argument "(fold (through (map inc) sum) coll)"]
+           [#(fold/explain (map inc) fold/sum xs) :skein/bad-argument "(fold (through (map inc) sum) coll)"]
+           [#(fold/fold + conj xs) :skein/bad-argument "(fold {:combine +, :step conj} coll)"]
+           [#(fold/fold {:workers 2} xs) :skein/bad-argument "is {:workers 2}. Options come first: (fold options f coll)"]
+           [#(fold/fold fold/sum {:workers 2} xs) :skein/bad-argument "Options come first: (fold options f coll)"]]
           :let [thrown (is (thrown? ExceptionInfo (f)))]]
     (is (= error (:skein/error (ex-data thrown))))
     (is (str/includes? (ex-message thrown) advice))))
@@ -100,7 +100,7 @@
 (deftest a-fold-that-is-refused-opens-no-source
   (let [opened (->Opened (atom 0))]
     (is (= 0 (fold/fold {:ordered? false} + opened)))
-    (is (= :skein/stateful-unordered (error-of #(fold/fold {:ordered? false} (fold/through (take 1) +) opened))))
+    (is (= :skein/bad-argument (error-of #(fold/fold {:ordered? false} (fold/through (take 1) +) opened))))
     (is (= 1 @(:count opened)))))
 
 (deftype ^:private Itself []
@@ -108,7 +108,7 @@
   (-source [this] this))
 
 (deftest a-source-that-returns-itself-is-refused
-  (is (= :skein/not-foldable (error-of #(fold/fold + (->Itself))))))
+  (is (= :skein/bad-argument (error-of #(fold/fold + (->Itself))))))
 
 (deftype ^:private Indexing [rf ^:unsynchronized-mutable ^long n]
   IFn
@@ -120,7 +120,7 @@
         indexed (fold/through (comp (map inc) indexing) (fold/into []))]
     (is (= [(map-indexed vector (map inc xs)) :in-order]
            ((juxt :value :path) (within-deadline (fold/explain {:grain 10, :workers 3} indexed xs)))))
-    (is (= :skein/stateful-unordered (error-of #(fold/fold {:ordered? false} indexed xs))))))
+    (is (= :skein/bad-argument (error-of #(fold/fold {:ordered? false} indexed xs))))))
 
 (deftest a-reify-that-closes-over-values-keeps-no-state
   (let [adding (fn [n] (fn [rf] (reify IFn
@@ -134,7 +134,7 @@
   (doseq [[stage xform] {"clojure.core/take" (take 3), "clojure.core/distinct" (distinct), "clojure.core/partition-by" (partition-by odd?)
                          "clojure.core/take-while" (take-while odd?), "clojure.core/halt-when" (halt-when odd?)
                          "clojure.core/map-indexed" (comp (map inc) (map-indexed vector))}]
-    (is (= [:skein/stateful-unordered stage]
+    (is (= [:skein/bad-argument stage]
            ((juxt :skein/error :stage) (data-of #(fold/fold {:ordered? false} (fold/through xform +) xs))))))
-  (is (= :skein/stateful-unordered
+  (is (= :skein/bad-argument
          (error-of #(fold/fold {:ordered? false} (fold/fuse [(fold/through (take 2) fold/sum)]) xs)))))

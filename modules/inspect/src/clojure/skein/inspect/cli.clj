@@ -5,6 +5,7 @@
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
+   [skein.impl.error :as error]
    [skein.inspect :as inspect]
    [skein.inspect.attach :as attach]
    [skein.inspect.dump :as dump]
@@ -156,8 +157,8 @@ deadlocks and what looks wrong.")
   (try
     (println (:says (inspect/why waiter (snapshot-of source options))))
     (catch clojure.lang.ExceptionInfo e
-      (if (and (= :skein/no-such-block (:skein/error (ex-data e))) (re-matches #"\d+" source) (not (options "--heap")))
-        (stop 1 (str (ex-message e) " A heap shows more waits, perhaps under other numbers: run ./skein dump " source
+      (if (and (= :skein/bad-argument (:skein/error (ex-data e))) (re-matches #"\d+" source) (not (options "--heap")))
+        (stop 1 (str (error/untold (ex-message e)) " A heap shows more waits, perhaps under other numbers: run ./skein dump " source
                      " x.edn --heap, and give x.edn to ps and why."))
         (throw e)))))
 
@@ -221,8 +222,8 @@ deadlocks and what looks wrong.")
     (flush)
     0
     (catch clojure.lang.ExceptionInfo e
-      (warn (ex-message e))
-      (::code (ex-data e) (if (= :skein/bad-option (:skein/error (ex-data e))) 2 1)))))
+      (warn (error/untold (ex-message e)))
+      (::code (ex-data e) (if (= :skein/bad-argument (:skein/error (ex-data e))) 2 1)))))
 
 (defn -main
   "Runs the command that the arguments name, and exits."

@@ -198,17 +198,17 @@
     :edn (write-edn out snapshot)))
 
 (defn format-of
-  "Returns the format of a dump with the name `path`: :json, :edn or :text. Throws :skein/bad-option if the name is that of a heap file."
+  "Returns the format of a dump with the name `path`: :json, :edn or :text. Throws :skein/bad-argument if the name is that of a heap file."
   [path]
   (when (str/ends-with? (str path) ".hprof")
-    (error/fail! :skein/bad-option
+    (error/fail! :skein/bad-argument
                  (str "A dump is not a heap file, so it can't be named " path ". jcmd PID GC.heap_dump -all FILE writes a heap file; FILE is its whole path.")
                  {:path (str path)}))
   (condp #(str/ends-with? %2 %1) (str path) ".json" :json, ".edn" :edn, :text))
 
 (defn to-file
-  "Calls `write` with a writer to the file `path`. Throws :skein/file-unwritable."
+  "Calls `write` with a writer to the file `path`. Throws :skein/file."
   [path write]
   (try (with-open [out (io/writer path)] (write out))
        (catch IOException e
-         (error/fail! :skein/file-unwritable (str "can't write " path ": " (ex-message e)) {:output (str path)}))))
+         (error/fail! [:skein/file :unwritable] (str "can't write " path ": " (ex-message e)) {:output (str path)}))))

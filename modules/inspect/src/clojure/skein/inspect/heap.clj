@@ -316,9 +316,9 @@
       blind? (assoc :unproven "It lacks the stacks of virtual threads, as files of a JDK 21 do. So nothing is proven."))))
 
 (defn read-heap
-  "Returns the snapshot that the heap file at `path` holds, as `skein.inspect/snapshot` does. Throws :skein/not-a-heap-file."
+  "Returns the snapshot that the heap file at `path` holds, as `skein.inspect/snapshot` does. Throws :skein/file."
   [path]
-  (let [fail (fn fail [why] (error/fail! :skein/not-a-heap-file (str path " can't be read as a heap file: " why) {:path (str path)}))
+  (let [fail (fn fail [why] (error/fail! [:skein/file :foreign] (str path " can't be read as a heap file: " why) {:path (str path)}))
         h (try (HeapFile/read (Path/of path (make-array String 0)))
                (catch IllegalArgumentException e (fail (ex-message e)))
                (catch IOException e (fail (str "there is no such file, or it can't be read (" (ex-message e) ")."))))]
@@ -340,7 +340,7 @@
   [write read]
   (let [folder (try (.toFile (Files/createTempDirectory "skein-heap" (make-array FileAttribute 0)))
                     (catch IOException e
-                      (error/fail! :skein/not-a-heap-file
+                      (error/fail! [:skein/file :foreign]
                                    (str "No heap file can be written: the temporary folder can't be used (" (ex-message e) ").") {})))
         file (str (io/file folder "heap.hprof"))
         at-end (Thread. (fn at-end [] (delete-folder folder)))]
@@ -354,12 +354,12 @@
              (catch IllegalStateException _)))))) ; this process is ending
 
 (defn of-this-process
-  "Returns the snapshot of a heap file of this process. Throws :skein/not-a-heap-file, as when the disk is full."
+  "Returns the snapshot of a heap file of this process. Throws :skein/file, as when the disk is full."
   []
   (let [bean ^HotSpotDiagnosticMXBean (ManagementFactory/getPlatformMXBean HotSpotDiagnosticMXBean)]
     (in-temporary-file
       (fn write [path]
         (try (.dumpHeap bean path false)
              (catch IOException e
-               (error/fail! :skein/not-a-heap-file (str "The heap file " path " can't be written: " (ex-message e)) {:path path}))))
+               (error/fail! [:skein/file :foreign] (str "The heap file " path " can't be written: " (ex-message e)) {:path path}))))
       read-heap)))

@@ -13,6 +13,7 @@
   {:no-doc true}
   (:require
    [clojure.string :as str]
+   [skein.impl.error :as error]
    [skein.inspect.attach :as attach :refer [fail!]]
    [skein.inspect.heap :as heap]
    [skein.inspect.snapshot :as snapshot])
@@ -80,8 +81,8 @@
   [pid f]
   (try
     (f)
-    (catch RuntimeMBeanException e (fail! pid (ex-message (ex-cause e)))) ; what its inspector has thrown
-    (catch MBeanException e (fail! pid (ex-message (ex-cause e))))
+    (catch RuntimeMBeanException e (fail! pid (error/untold (ex-message (ex-cause e))))) ; what its inspector has thrown
+    (catch MBeanException e (fail! pid (error/untold (ex-message (ex-cause e)))))
     (catch ReflectionException _ (fail! pid "its inspector is older than this one, and can't do that."))
     (catch SecurityException e (fail! pid (str "its management agent refuses (" (ex-message e) ").")))
     (catch IOException e (fail! pid (str "it ended meanwhile, or nothing answers there (" (root-detail e) ").")))))
@@ -180,7 +181,7 @@
 (defn heap-of
   "Returns the snapshot of a heap file of the process `pid`, a string; see `skein.inspect/read-snapshot`. The process is paused
   while it writes the file, some seconds for a gigabyte. It loads nothing and collects nothing. First calls `told` with the number of
-  bytes in use. Throws :skein/not-inspectable, :skein/not-a-heap-file."
+  bytes in use. Throws :skein/not-inspectable, :skein/file."
   [pid told]
   (told (attach/bytes-used pid))
   (heap/in-temporary-file

@@ -80,7 +80,7 @@
 (defn- of-block [snapshot ix id]
   (or (of-collected snapshot id)
       (some->> ((:blocks ix) id) (of-party ix))
-      (error/fail! :skein/no-such-block (str "There is no block " (error/preview id) ": it has ended, never existed, or has taken no step since the inspector was started.")
+      (error/fail! :skein/bad-argument (str "There is no block " (error/preview id) ": it has ended, never existed, or has taken no step since the inspector was started.")
                    {:block (error/preview id)})))
 
 (defn- of-scope
@@ -124,7 +124,7 @@
       channel (of-channel ix channel)
       :else (if-some [id (some-> (re-matches #"(?:the result of )?(?:go-)?(\d+)" x) second parse-long)]
               (of-block snapshot ix id)
-              (error/fail! :skein/no-such-block
+              (error/fail! :skein/bad-argument
                            (str "The snapshot shows no " (error/preview x) ". If there is a thread of that name, it runs, or waits for something other than a channel."
                                 (or (nearest snapshot x) " It shows nothing that waits.")
                                 (when (:heap snapshot) (str " " (words/thread-list snapshot) " lists all threads.")))
@@ -157,7 +157,7 @@
       (instance? Channel x) (of-channel ix (ChannelNames/id x))
       (instance? Thread x) (of-party ix (or (some (fn it [t] (when (= (.threadId ^Thread x) (:tid t)) t)) (:threads snapshot))
                                             {:name (.getName ^Thread x) :tid (.threadId ^Thread x) :waits [] :state :outside}))
-      :else (error/fail! :skein/no-such-block
+      :else (error/fail! :skein/bad-argument
                          (str "why takes a block's number, a name that a dump has, a channel or a thread, but got " (error/preview x) ".")
                          {:block (error/preview x)}))))
 

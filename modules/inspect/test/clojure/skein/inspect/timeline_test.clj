@@ -137,7 +137,7 @@
   (is (= :events (inspect/level)) "it is left as it is")
   (inspect/start! {:level :registry})
   (is (= :registry (inspect/level)))
-  (is (= [:skein/inspect-off :skein/bad-option]
+  (is (= [:skein/inspect-off :skein/bad-argument]
          (for [f [#(inspect/timeline) #(inspect/start! {:level :stacks})]]
            (try (f) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))))
   (inspect/stop!)

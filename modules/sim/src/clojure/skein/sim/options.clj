@@ -35,11 +35,11 @@
 
 (defn- from
   "Returns {k number}, the number in the variable `name` of the environment `env`, or nil if it is not set.
-  Throws :skein/bad-option."
+  Throws :skein/bad-argument."
   [env name parse k]
   (when-some [text (get env name)]
     (let [n (parse text), [_ fits? wanted] (known k)]
-      (check/that :skein/bad-option (str "The environment's " name) text (and n (fits? n)) wanted)
+      (check/that (str "The environment's " name) text (and n (fits? n)) wanted)
       {k n})))
 
 (def opens
@@ -52,7 +52,7 @@
                          " no other block runs where a block reads or changes an atom.")))))
 
 (defn checked
-  "Returns `options` with defaults for what is missing. `env` has the environment's variables. Throws :skein/bad-option."
+  "Returns `options` with defaults for what is missing. `env` has the environment's variables. Throws :skein/bad-argument."
   ([options] (checked options (System/getenv)))
   ([options env]
    (-> (merge (update-vals known first)

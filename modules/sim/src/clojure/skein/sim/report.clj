@@ -119,9 +119,9 @@
                           :else
                           (str "A block that is not simulated was woken in the simulation"
                                (user-place cause) "."))}
-      "real-time" {:skein/error :skein/sim-real-time
+      "real-time" {:skein/error :skein/sim-outside
                    :words (real-time-words sim name-of cause)}
-      "needs-opens" {:skein/error :skein/sim-needs-opens
+      "needs-opens" {:skein/error :skein/sim-unsupported
                      :words (str "A thread is started, or a block blocks," (user-place cause) ". "
                                  (ex-message cause))})))
 

@@ -129,7 +129,7 @@
         thread (.threadOf sim task)
         pinned? (= Thread$State/BLOCKED (.getState carrier))
         frames (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) (stack thread))]
-    (error/fail! (if pinned? :skein/sim-pinned :skein/sim-stuck)
+    (error/fail! (if pinned? :skein/sim-unsupported :skein/sim-stuck)
                  (str "A step of " task " has taken " watchdog-ms " ms of real time, at "
                       (or (first frames) (first (stack thread)))
                       (if pinned?
@@ -157,7 +157,7 @@
   it throws. If a step takes too long, throws :skein/sim-stuck, and the thread keeps running."
   [options f]
   (when (Simulation/here)
-    (error/fail! :skein/sim-nested "A simulation can't run in a simulation. Call `check` and `run` of skein.sim outside of it." {}))
+    (error/fail! :skein/sim-unsupported "A simulation can't run in a simulation. Call `check` and `run` of skein.sim outside of it." {}))
   (let [result (volatile! nil)
         f (bound-fn* f)
         carrier (Thread. (fn carry [] (vreset! result (try [(f) nil] (catch Throwable t [nil t])))) "skein-sim")]

@@ -256,4 +256,4 @@
     2))
 
 (deftest a-scope-that-would-block-a-block-needs-opens
-  (is (= :skein/sim-needs-opens (:failure (sim/run {:threads :none} (<!! (go (scope-in-a-function))))))))
+  (is (= :skein/sim-unsupported (:failure (sim/run {:threads :none} (<!! (go (scope-in-a-function))))))))

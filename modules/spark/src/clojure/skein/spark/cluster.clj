@@ -27,7 +27,7 @@
 
 (defn context ^SparkContext [^Cluster cluster]
   (when-not (instance? Cluster cluster)
-    (error/fail! :skein/bad-cluster (str "A cluster is what skein.spark/connect returns, not " (error/preview cluster) ".")
+    (error/fail! :skein/bad-argument (str "A cluster is what skein.spark/connect returns, not " (error/preview cluster) ".")
                  {:value (error/preview cluster)}))
   (let [context ^SparkContext (.context cluster)]
     (when (.isStopped context)
@@ -97,15 +97,15 @@
     made))
 
 (defn- start
-  "Returns the SparkContext of this configuration. Throws :skein/bad-master."
+  "Returns the SparkContext of this configuration. Throws :skein/bad-argument."
   ^SparkContext [^SparkConf conf master]
   (try
     (SparkContext. conf)
     (catch Exception e
-      (throw (ex-info (if (str/includes? (str (ex-message e)) "Only one SparkContext")
+      (throw (error/failure :skein/bad-argument (if (str/includes? (str (ex-message e)) "Only one SparkContext")
                         "This process already has a connection to Spark, and can have only one. Close that one, or give connect its SparkContext as the master."
                         (str "Spark can't start with the master " master ": " (ex-message e) ". Check the master, and the settings in :conf."))
-                      {:skein/error :skein/bad-master, :master master} e)))))
+                      {:master master} e)))))
 
 (def ^:private options
   {:app [some? "a name"]
@@ -119,7 +119,7 @@
     (cond
       (instance? SparkContext master) (Cluster. master false [])
       (instance? JavaSparkContext master) (Cluster. (.sc ^JavaSparkContext master) false [])
-      (not (string? master)) (error/fail! :skein/bad-master
+      (not (string? master)) (error/fail! :skein/bad-argument
                                           (str "A master is a string such as \"local[4]\" or \"spark://host:7077\", or a SparkContext, not "
                                                (error/preview master) ".")
                                           {:master (error/preview master)})

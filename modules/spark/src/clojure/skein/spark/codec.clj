@@ -61,7 +61,7 @@
 (defn- unsendable! [x path why]
   (let [c (.getName (class x))
         place (place path)]
-    (error/fail! :skein/unsendable
+    (error/fail! :skein/cannot-travel
                  (str "Can't send " (error/preview x) " (" c ") to another process"
                       (when (seq place) (str "; it is at " (error/preview place))) ". " why)
                  {:class c, :path place})))
@@ -69,27 +69,28 @@
 (defn- too-deep! [^List path]
   (let [depth (.size path)
         place (place path)]
-    (error/fail! :skein/unsendable
+    (error/fail! :skein/cannot-travel
                  (str "Can't send a value that is nested " depth " levels deep, at " (error/preview place)
                       ": " max-depth " is the limit. Send it as a flat collection.")
                  {:path place, :depth depth})))
 
 (defn- too-large! [max-bytes]
-  (error/fail! :skein/partial-too-large
+  (error/fail! :skein/too-large
                (str "A value to send is larger than " max-bytes
                     " bytes. Let the fold keep less, or set a greater :max-result-bytes.")
                {:max-result-bytes max-bytes}))
 
 (defn- with-classes
-  "Returns (f). Throws :skein/far-namespace-missing if it needs a class that can't be loaded here."
+  "Returns (f). Throws :skein/far-code if it needs a class that can't be loaded here."
   [f]
   (try
     (f)
     (catch Exception e
       (throw (if (some #(instance? % e) [IOException ReflectiveOperationException TypeNotPresentException])
-               (ex-info (str "A value that was sent needs a class that can't be loaded here: " e
-                             ". Ship its jar, by :jars of connect.")
-                        {:skein/error :skein/far-namespace-missing} e)
+               (error/failure [:skein/far-code :missing]
+                              (str "A value that was sent needs a class that can't be loaded here: " e
+                                   ". Ship its jar, by :jars of connect.")
+                              {} e)
                e)))))
 
 ;;;; Writing
@@ -201,7 +202,7 @@
   (StackTraceElement. class method file (int line)))
 
 (defn- undescribed [[type message data stack cause]]
-  (let [e (ex-info (or message type) {:skein/error :skein/unsendable, :class type, :data data} cause)]
+  (let [e (error/failure :skein/cannot-travel (or message type) {:class type, :data data} cause)]
     (.setStackTrace ^Throwable e (into-array StackTraceElement (map frame stack)))
     e))
 
@@ -308,8 +309,8 @@
 (def ^:private write-handlers (fressian/associative-lookup fressian/clojure-write-handlers))
 
 (defn encode
-  "Returns the bytes of `x`, at most `max-bytes` of them. Throws :skein/unsendable,
-  :skein/partial-too-large, or what skein.spark.names/name-of throws."
+  "Returns the bytes of `x`, at most `max-bytes` of them. Throws :skein/cannot-travel,
+  :skein/too-large, or what skein.spark.names/name-of throws."
   ^bytes [x max-bytes]
   (let [bytes (BytesOutputStream.)
         out (Out. (fressian/create-writer bytes :handlers write-handlers) bytes (ArrayList.) max-bytes)]
@@ -331,7 +332,7 @@
 
 (defn decode
   "Returns the value of the bytes that `encode` returned. Loads the namespaces that the names in it need.
-  Throws :skein/far-namespace-missing if there is no such var or class here."
+  Throws :skein/far-code if there is no such var or class here."
   [^bytes bytes]
   (fressian/read-object
     (fressian/create-reader (ByteBufferInputStream. (ByteBuffer/wrap bytes)) :handlers read-handlers)))

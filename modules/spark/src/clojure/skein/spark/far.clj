@@ -38,12 +38,12 @@
     [(if @stopped :stopped :value) value (aget units 0)]))
 
 (defn- check-files
-  "Throws :skein/far-namespace-differs if a namespace's file here is not the one that the caller has."
+  "Throws :skein/far-code if a namespace's file here is not the one that the caller has."
   [files]
   (doseq [[n there] files
           :let [here (names/fingerprint n)]]
     (when-not (= here there)
-      (error/fail! (if here :skein/far-namespace-differs :skein/far-namespace-missing)
+      (error/fail! [:skein/far-code (if here :differs :missing)]
                    (if here
                      (str "The namespace " n " has changed since its jar was shipped. Close the cluster and connect again.")
                      (str "The namespace " n " is not on the class path here. Ship the jar that holds it, by :jars of skein.spark/connect."))

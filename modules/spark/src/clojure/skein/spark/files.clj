@@ -97,14 +97,14 @@
   (try
     (f)
     (catch FileNotFoundException _
-      (failed! :skein/file-missing path (str "There is no file " path ", as seen from here. A cluster needs files that each executor can read.")))
+      (failed! [:skein/file :missing] path (str "There is no file " path ", as seen from here. A cluster needs files that each executor can read.")))
     (catch IllegalArgumentException e
-      (failed! :skein/bad-path path (str (error/preview path) " names no file: " (ex-message e) ".")))
+      (failed! :skein/bad-argument path (str (error/preview path) " names no file: " (ex-message e) ".")))
     (catch IOException e
-      (failed! :skein/file-unreadable path (str "Can't " doing " " path ": " (ex-message e) ".")))
+      (failed! [:skein/file :unreadable] path (str "Can't " doing " " path ": " (ex-message e) ".")))
     ;; The class of a file system may be missing.
     (catch RuntimeException e
-      (failed! :skein/file-unreadable path (str "Can't " doing " " path ": " (ex-message e) ". The library of its file system may be missing on the class path.")))))
+      (failed! [:skein/file :unreadable] path (str "Can't " doing " " path ": " (ex-message e) ". The library of its file system may be missing on the class path.")))))
 
 (defn- statuses
   "Returns the FileStatus of each file that `path` means, by name. If no file is called `path`, it may be a pattern such as logs/*.gz."
@@ -116,10 +116,10 @@
                             [(.getFileStatus system path)]
                             (seq (or (.globStatus system path) (throw (FileNotFoundException.)))))))]
     (when (empty? found)
-      (failed! :skein/file-missing path (str "No file matches " path ", as seen from here. A cluster needs files that each executor can read.")))
+      (failed! [:skein/file :missing] path (str "No file matches " path ", as seen from here. A cluster needs files that each executor can read.")))
     (doseq [^FileStatus status found]
       (when (.isDirectory status)
-        (failed! :skein/file-is-directory path (str (.getPath status) " is a directory. Give its files, for instance as " (.getPath status) "/*."))))
+        (failed! [:skein/file :directory] path (str (.getPath status) " is a directory. Give its files, for instance as " (.getPath status) "/*."))))
     (sort-by #(str (.getPath ^FileStatus %)) found)))
 
 (defn- packed?
@@ -131,7 +131,7 @@
 
 (defn found
   "Returns what a path or a pattern means, by name: [{:uri string, :size bytes, :packed? whether it is compressed} ...]. Throws
-  :skein/file-missing, :skein/file-is-directory, :skein/file-unreadable and :skein/bad-path."
+  :skein/file and :skein/bad-argument."
   [cluster path]
   (let [conf (.hadoopConfiguration (cluster/context cluster))]
     (mapv (fn [^FileStatus status]

@@ -76,17 +76,17 @@
 
 (defn- existing [jar]
   (when-not (or (re-find #"^[a-z0-9]+:/" (str jar)) (.isFile (io/file jar)))
-    (error/fail! :skein/bad-option (str "There is no jar " (error/preview jar) ". The jars to ship are paths of files, or URLs that the executors can read.")
+    (error/fail! :skein/bad-argument (str "There is no jar " (error/preview jar) ". The jars to ship are paths of files, or URLs that the executors can read.")
                  {:argument :jars, :value (error/preview jar)}))
   (str jar))
 
 (defn wanted
-  "Returns the paths of the jars that the option :jars means: :auto, :there or a collection. Throws :skein/bad-option."
+  "Returns the paths of the jars that the option :jars means: :auto, :there or a collection. Throws :skein/bad-argument."
   [jars]
   (cond
     (= :auto jars) (auto)
     (= :there jars) []
     (and (coll? jars) (not (map? jars))) (mapv existing jars)
-    :else (error/fail! :skein/bad-option
+    :else (error/fail! :skein/bad-argument
                        (str "The option :jars is " (error/preview jars) ", but should be :auto, :there or a collection of paths.")
                        {:argument :jars, :value (error/preview jars)})))

@@ -42,24 +42,24 @@
   "Returns the exception to throw for a job that Spark gave up."
   [cluster ^Throwable t]
   (let [text (messages t)
-        failure (fn [error message data] (ex-info message (assoc data :skein/error error) t))]
+        failure (fn [error message data] (error/failure error message data t))]
     (condp re-find text
       #"UnsupportedClassVersionError"
       (let [found (java-of text)]
-        (failure :skein/far-java (str "The executors run on " (if found (str "Java " found) "a Java older than 21") ", but Skein needs 21 or newer: set JAVA_HOME of the "
+        (failure [:skein/far-code :java] (str "The executors run on " (if found (str "Java " found) "a Java older than 21") ", but Skein needs 21 or newer: set JAVA_HOME of the "
                                    "workers, or spark.executorEnv.JAVA_HOME by :conf of connect, to one of those.")
                  {:wanted 21, :found found}))
 
       #"maxResultSize"
-      (failure :skein/partial-too-large (str "The partial values are together larger than spark.driver.maxResultSize. Let the fold keep less, use fewer "
+      (failure :skein/too-large (str "The partial values are together larger than spark.driver.maxResultSize. Let the fold keep less, use fewer "
                                           "partitions, or raise that setting by :conf of connect.") {})
 
       #"OutOfMemoryError"
-      (failure :skein/partial-too-large (str "An executor had too little memory for its part of the fold. Let the fold keep less, use more partitions, or "
+      (failure :skein/too-large (str "An executor had too little memory for its part of the fold. Let the fold keep less, use more partitions, or "
                                           "raise spark.executor.memory by :conf of connect.") {})
 
       #"ClassNotFoundException: (skein|clojure)\.|NoClassDefFoundError: (skein|clojure)/"
-      (failure :skein/far-namespace-missing (str "The executors have no Skein or no Clojure on their class path. Ship their jars, by :jars of "
+      (failure [:skein/far-code :missing] (str "The executors have no Skein or no Clojure on their class path. Ship their jars, by :jars of "
                                               "connect; shipped were " (cluster/jars-of cluster) ".") {:jars (cluster/jars-of cluster)})
 
       (failure :skein/cluster-lost (str "Spark gave up the fold: " (ex-message t)) {}))))
@@ -101,12 +101,12 @@
 (defn- millis ^long [] (quot (System/nanoTime) 1000000))
 
 (defn- time-left
-  "Returns how long to wait for the next result. Throws :skein/fold-timeout if no time is left."
+  "Returns how long to wait for the next result. Throws :skein/timeout if no time is left."
   [deadline timeout-ms]
   (if deadline
     (let [left (- (long deadline) (millis))]
       (when-not (pos? left)
-        (error/fail! :skein/fold-timeout (str "The fold took longer than " timeout-ms " ms, and was cancelled.") {:timeout-ms timeout-ms}))
+        (error/fail! :skein/timeout (str "The fold took longer than " timeout-ms " ms, and was cancelled.") {:timeout-ms timeout-ms}))
       (min left look-ms))
     look-ms))
 

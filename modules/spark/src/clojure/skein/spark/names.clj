@@ -310,16 +310,18 @@
        vec))
 
 (defn- missing! [sym cause]
-  (throw (ex-info (str "This process can't load " sym ": no file of the namespace " (namespace sym) " is on its class path, or the file does "
+  (throw (error/failure [:skein/far-code :missing]
+                        (str "This process can't load " sym ": no file of the namespace " (namespace sym) " is on its class path, or the file does "
                        "not define it. Check the name. If it is this process that lacks the file, ship its jar, by :jars of skein.spark/connect.")
-                  {:skein/error :skein/far-namespace-missing, :name sym}
-                  cause)))
+                        {:name sym}
+                        cause)))
 
 (defn- broken! [sym ^Throwable cause]
   (let [root (last (take-while some? (iterate #(.getCause ^Throwable %) cause)))]
-    (throw (ex-info (str "The namespace " (namespace sym) " throws while it is loaded: " (ex-message root))
-                    {:skein/error :skein/far-namespace-broken, :name sym}
-                    cause))))
+    (throw (error/failure [:skein/far-code :broken]
+                          (str "The namespace " (namespace sym) " throws while it is loaded: " (ex-message root))
+                          {:name sym}
+                          cause))))
 
 (defn- load-namespace! [sym]
   (let [n (symbol (namespace sym))]
@@ -333,7 +335,7 @@
 (defonce ^:private ^Map resolved (ConcurrentHashMap.))
 
 (defn resolve-name
-  "Returns the var that `sym` names; loads its namespace. Throws :skein/far-namespace-missing, :skein/far-namespace-broken."
+  "Returns the var that `sym` names; loads its namespace. Throws :skein/far-code."
   [sym]
   (or (.get resolved sym)
       (do (load-namespace! sym)

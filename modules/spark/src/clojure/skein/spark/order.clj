@@ -27,7 +27,7 @@
     (fold/fold {:ordered? false} (dissoc f :complete) [])
     nil
     (catch clojure.lang.ExceptionInfo e
-      (if (= :skein/stateful-unordered (:skein/error (ex-data e)))
+      (if (= :skein/bad-argument (:skein/error (ex-data e)))
         (select-keys (ex-data e) [:stage :index])
         (throw e)))))
 

@@ -70,19 +70,20 @@
         (if (.isDefined before) (SparkSession/setActiveSession (.get before)) (SparkSession/clearActiveSession))))))
 
 (defn- dataset ^Dataset [^SparkSession session paths]
-  (let [failed! (fn [error ^Throwable e]
-                  (throw (ex-info (str "Can't read " (str/join ", " paths) " as Parquet: " (first (str/split-lines (str (ex-message e)))))
-                                  {:skein/error error, :path (first paths)} e)))]
+  (let [failed! (fn [problem ^Throwable e]
+                  (throw (error/failure [:skein/file problem]
+                                        (str "Can't read " (str/join ", " paths) " as Parquet: " (first (str/split-lines (str (ex-message e)))))
+                                        {:path (first paths)} e)))]
     (try
       (.parquet (.read session) ^"[Ljava.lang.String;" (into-array String paths))
       (catch AnalysisException e
-        (failed! (if (str/includes? (str (ex-message e)) "PATH_NOT_FOUND") :skein/file-missing :skein/file-unreadable) e))
-      (catch SparkException e (failed! :skein/file-unreadable e)))))
+        (failed! (if (str/includes? (str (ex-message e)) "PATH_NOT_FOUND") :missing :unreadable) e))
+      (catch SparkException e (failed! :unreadable e)))))
 
 (defn- wanted-columns [^Dataset rows columns]
   (let [have (vec (.columns rows))]
     (when-let [missing (first (remove (set have) columns))]
-      (error/fail! :skein/bad-option (str "The files have no column " (error/preview missing) "; they have " (str/join ", " have) ".")
+      (error/fail! :skein/bad-argument (str "The files have no column " (error/preview missing) "; they have " (str/join ", " have) ".")
                    {:argument :columns, :value missing, :columns have}))
     (if columns (vec columns) have)))
 
@@ -94,8 +95,7 @@
     - :columns  names of the columns to read, by default all; fewer columns are read faster
     - :as       :maps, the default, from keywords to values; or :vectors of values, in the order of :columns
 
-  Values of days and times are those of java.time, arrays are vectors, maps and structs are maps. Throws :skein/file-missing,
-  :skein/file-unreadable, :skein/bad-option, and :skein/no-spark when the namespace is loaded without spark-sql."
+  Values of days and times are those of java.time, arrays are vectors, maps and structs are maps. Throws :skein/file, :skein/bad-argument, and :skein/missing-library when the namespace is loaded without spark-sql."
   ([cluster paths] (rows nil cluster paths))
   ([options cluster paths]
    (let [{:keys [columns as] :or {as :maps}}

@@ -18,7 +18,7 @@
   "See skein.spark/named."
   [sym args]
   (when-not (qualified-symbol? sym)
-    (error/fail! :skein/bad-fold (str "A name is a symbol with a namespace, such as my.app/slower-than, not " (error/preview sym) ".")
+    (error/fail! :skein/bad-argument (str "A name is a symbol with a namespace, such as my.app/slower-than, not " (error/preview sym) ".")
                  {:fold (error/preview sym)}))
   (let [v (names/resolve-name sym)]
     (names/symbol-of v [])
@@ -49,7 +49,7 @@
   (not (re-find #"^clojure\." (str n))))
 
 (defn encoded
-  "Returns the bytes of a request for skein.spark.far/run. Throws :skein/cannot-travel and :skein/unsendable."
+  "Returns the bytes of a request for skein.spark.far/run. Throws :skein/cannot-travel."
   ^bytes [request]
   (binding [names/*used* (volatile! #{})]
     ;; Once to find the namespaces, once to send their checksums with the rest.

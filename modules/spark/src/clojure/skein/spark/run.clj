@@ -76,7 +76,7 @@
                   (partition-all wave (range n))))))))
 
 (defn- refuse! [{:keys [stage]}]
-  (error/fail! :skein/far-needs-order
+  (error/fail! :skein/cannot-travel
                (str stage " needs its elements in order, and no executor has them all. Leave out :order :refuse, and this process "
                     "runs the stage. Or leave out the stage.")
                {:stage stage}))

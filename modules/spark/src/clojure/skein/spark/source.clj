@@ -68,7 +68,7 @@
          (condp instance? rdd
            RDD rdd
            JavaRDD (.rdd ^JavaRDD rdd)
-           (error/fail! :skein/not-far (str "rows takes an RDD or a JavaRDD, not " (error/preview rdd) ".") {:value (error/preview rdd)}))
+           (error/fail! :skein/bad-argument (str "rows takes an RDD or a JavaRDD, not " (error/preview rdd) ".") {:value (error/preview rdd)}))
          reader)))
 
 (defn default-partitions

@@ -42,7 +42,7 @@
   (is (= Timestamp (class (sent (Timestamp. 1)))))
   (is (= ["-0.0" "0.0"] (map str (sent (double-array [-0.0 0.0])))))
   (is (= Pattern/LITERAL (.flags ^Pattern (sent (Pattern/compile "." Pattern/LITERAL)))))
-  (is (= :skein/unsendable (:skein/error (error-of #(sent (Object.)))))))
+  (is (= :skein/cannot-travel (:skein/error (error-of #(sent (Object.)))))))
 
 (deftest booleans-are-the-ones-clojure-knows
   (is (identical? false (sent false)))
@@ -118,12 +118,12 @@
 
 (deftest unsendable-values-are-named-with-their-place
   (are [x error path] (= [error path] ((juxt :skein/error :path) (error-of #(sent x))))
-    {:by-user {"kim" {:seen (Thread/currentThread)}}} :skein/unsendable [:by-user "kim" :seen]
-    [1 (atom 2)] :skein/unsendable [1]
-    {:t (transient [])} :skein/unsendable [:t]
-    [(delay 1)] :skein/unsendable [0]
+    {:by-user {"kim" {:seen (Thread/currentThread)}}} :skein/cannot-travel [:by-user "kim" :seen]
+    [1 (atom 2)] :skein/cannot-travel [1]
+    {:t (transient [])} :skein/cannot-travel [:t]
+    [(delay 1)] :skein/cannot-travel [0]
     {:f #(inc %)} :skein/cannot-travel [:f]
-    [(reify Runnable (run [_]))] :skein/unsendable [0])
+    [(reify Runnable (run [_]))] :skein/cannot-travel [0])
   (is (re-find #"no name" (:message (error-of #(sent (map (fn [x] x))))))))
 
 (deftest depth-and-size-have-bounds
@@ -131,9 +131,9 @@
     (is (= (nested 1000) (sent (nested 1000))))
     (testing "on the stack of a new thread"
       (is (= 1000 (count (take-while vector? (iterate first (deref (future (sent (nested 1000))) 60000 :late)))))))
-    (is (= :skein/unsendable (:skein/error (error-of #(sent (nested 100000)))))))
-  (is (= :skein/partial-too-large (:skein/error (error-of #(codec/encode (range) 1000000)))))
-  (is (= :skein/partial-too-large (:skein/error (error-of #(codec/encode (byte-array 1000) 999)))))
+    (is (= :skein/cannot-travel (:skein/error (error-of #(sent (nested 100000)))))))
+  (is (= :skein/too-large (:skein/error (error-of #(codec/encode (range) 1000000)))))
+  (is (= :skein/too-large (:skein/error (error-of #(codec/encode (byte-array 1000) 999)))))
   (let [large (vec (repeat 10000000 7))]
     (is (= large (sent large)))))
 
@@ -148,7 +148,7 @@
   (testing "as far as possible"
     (let [e (sent (ex-info "has a thread" {:at (Thread/currentThread)} (RuntimeException. "cause")))]
       (is (= "has a thread" (ex-message e)))
-      (is (= :skein/unsendable (:skein/error (ex-data e))))
+      (is (= :skein/cannot-travel (:skein/error (ex-data e))))
       (is (str/includes? (:data (ex-data e)) "Thread"))
       (is (= "cause" (ex-message (ex-cause e)))))))
 

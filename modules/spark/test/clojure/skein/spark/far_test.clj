@@ -34,7 +34,7 @@
 
 (deftest a-namespace-that-throws-there-says-why
   (let [{:keys [message] :as data} (error-of #(fold/fold (fold/through (map broken-there/same) fold/sum) (spark/range (bed/bed :pair) 0 10)))]
-    (is (= :skein/far-namespace-broken (:skein/error data)))
+    (is (= :skein/far-code (:skein/error data)))
     (is (str/includes? message "broken on purpose"))))
 
 (deftest a-namespace-that-was-not-shipped-is-named
@@ -44,7 +44,7 @@
     (with-open [^Closeable cluster (spark/connect {:jars others, :conf (bed/conf)} (bed/address))]
       (let [far (spark/range cluster 0 10)
             {:keys [message] :as data} (error-of #(fold/fold {:lost-after-ms bed/patience-ms} (spark/named `folds/less-than 3 false) far))]
-        (is (= :skein/far-namespace-missing (:skein/error data)))
+        (is (= :skein/far-code (:skein/error data)))
         (is (str/includes? message "skein.spark.folds"))
         (is (= 45 (fold/fold fold/sum far)))))))
 

@@ -93,7 +93,7 @@
 
 (deftest a-file-that-became-shorter-is-found
   (let [file (file-of (utf-8 "a\nb"))]
-    (is (= :skein/file-truncated (error-of #(fold/fold fold/count (files/line-part {:uri (str (.toURI file)), :from 0, :to 10, :size 10} "UTF-8")))))))
+    (is (= :skein/file (error-of #(fold/fold fold/count (files/line-part {:uri (str (.toURI file)), :from 0, :to 10, :size 10} "UTF-8")))))))
 
 (deftest appended-lines-are-not-seen
   (let [file (file-of (utf-8 "a\nbc"))
@@ -125,10 +125,10 @@
     (is (= (fold/fold (fold/through (map count) fold/sum) (fold-lines/lines (str plain)))
            (fold/fold sizes (spark/lines cluster (str/replace (str plain) #"\.txt$" ".t*t")))))
     (is (= [] (far cluster (str (file-of (byte-array 0))))))
-    (is (= :skein/file-missing (error-of #(spark/lines cluster "/no/such/file"))))
-    (is (= :skein/file-unreadable (error-of #(spark/lines cluster "s3a://a-bucket/whose-library-is-missing"))))
-    (is (= :skein/file-is-directory (error-of #(spark/lines cluster (.getParent plain)))))
-    (is (= :skein/bad-charset (error-of #(spark/lines {:charset "no-such"} cluster (str plain)))))))
+    (is (= :skein/file (error-of #(spark/lines cluster "/no/such/file"))))
+    (is (= :skein/file (error-of #(spark/lines cluster "s3a://a-bucket/whose-library-is-missing"))))
+    (is (= :skein/file (error-of #(spark/lines cluster (.getParent plain)))))
+    (is (= :skein/bad-argument (error-of #(spark/lines {:charset "no-such"} cluster (str plain)))))))
 
 (defn- slice-texts
   "Returns [file number, text] of all slices of a source on a cluster, slices of one file joined."

@@ -74,7 +74,7 @@
   (doseq [xform stateful
           :let [f (fold/through xform (fold/into []))]]
     (is (= (into [] xform (range 100)) (fold/fold f (numbers 100 6))))
-    (is (= :skein/far-needs-order
+    (is (= :skein/cannot-travel
            (:skein/error (ex-data (try (fold/fold {:order :refuse} f (numbers 100)) (catch ExceptionInfo e e)))))))
   (let [{:keys [path reason value]} (fold/explain (fold/through (take 3) (fold/into [])) (numbers 100))]
     (is (= [:in-order [0 1 2]] [path value]))
@@ -104,7 +104,7 @@
       (is (some #(str/starts-with? % "skein.spark.fold_test") places) "the caller's place here"))
     (is (= ["aside"] (map ex-message (.getSuppressed ^Throwable (thrown (spark/named `folds/fails-at 777 folds/with-suppressed) far)))))
     (is (= "key" (.getKey ^MissingResourceException (thrown (spark/named `folds/fails-at 777 folds/with-fields) far))))
-    (is (= ["has a thread" :skein/unsendable]
+    (is (= ["has a thread" :skein/cannot-travel]
            ((juxt ex-message (comp :skein/error ex-data)) (thrown (spark/named `folds/fails-at 777 folds/with-thread) far))))
     (is (= [:identity :completion :combine]
            (map #(:where (ex-data (thrown % far))) [folds/no-identity folds/no-completion folds/no-combine])))))
@@ -125,9 +125,9 @@
   (is (= [100000000] (mapv alength (fold/fold (fold/through (map byte-array) (fold/into [])) (spark/parallelize (bed/bed :pair) [100000000]))))))
 
 (deftest values-that-cannot-be-sent-are-refused
-  (is (= [:skein/unsendable "clojure.lang.Atom"]
+  (is (= [:skein/cannot-travel "clojure.lang.Atom"]
          ((juxt :skein/error :class) (ex-data (thrown folds/keeps-atom (numbers 10))))))
-  (is (= :skein/partial-too-large
+  (is (= :skein/too-large
          (:skein/error (ex-data (try (fold/fold {:max-result-bytes 1000} (fold/into []) (numbers 10000))
                                      (catch ExceptionInfo e e)))))))
 
@@ -140,7 +140,7 @@
 ;;;; Cancelling
 
 (deftest a-late-fold-is-cancelled
-  (is (= :skein/fold-timeout
+  (is (= :skein/timeout
          (:skein/error (ex-data (try (fold/fold {:timeout-ms 500} folds/slow (numbers 100000)) (catch ExceptionInfo e e))))))
   (testing "and leaves the executors free"
     (is (= 45 (fold/fold fold/sum (numbers 10))))))

@@ -48,7 +48,7 @@
   (let [thread (Thread/currentThread)
         f (spark/here (fn [x] [x (some? thread)]))
         problem (spark/problem (fold/through (map f) fold/count))]
-    (is (= :skein/unsendable (:skein/error problem)))))
+    (is (= :skein/cannot-travel (:skein/error problem)))))
 
 (deftest a-form-is-compiled-once
   (let [f (fn [n] (here/make {:aliases {}, :refers {}, :imports []} "(fn [x] (+ x n))" ["n"] [n]))]

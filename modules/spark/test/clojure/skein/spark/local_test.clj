@@ -140,7 +140,7 @@
       (testing (str what " " way)
         (let [begun (promise)]
           (add-watch folds/steps ::begun (fn [& _] (deliver begun true)))
-          (is (#{:skein/fold-timeout :interrupted true} (cancel #(fold/fold % f far) begun)))
+          (is (#{:skein/timeout :interrupted true} (cancel #(fold/fold % f far) begun)))
           (remove-watch folds/steps ::begun)
           (is (bed/idle?)))))
     (is (= 45 (fold/fold fold/sum (spark/range cluster 0 10))))))

@@ -37,21 +37,21 @@
 
 (deftest bad-masters-are-refused
   (bed/close!)
-  (is (= :skein/bad-master (:skein/error (error-of #(spark/connect "nonsense")))))
-  (is (= :skein/bad-master (:skein/error (error-of #(spark/connect 7)))))
-  (is (= :skein/bad-option (:skein/error (error-of #(spark/connect {:unknown 1} "local[1]")))))
-  (is (= :skein/bad-option (:skein/error (error-of #(spark/connect {:jars ["/no/such.jar"]} "local[1]"))))))
+  (is (= :skein/bad-argument (:skein/error (error-of #(spark/connect "nonsense")))))
+  (is (= :skein/bad-argument (:skein/error (error-of #(spark/connect 7)))))
+  (is (= :skein/bad-argument (:skein/error (error-of #(spark/connect {:unknown 1} "local[1]")))))
+  (is (= :skein/bad-argument (:skein/error (error-of #(spark/connect {:jars ["/no/such.jar"]} "local[1]"))))))
 
 (deftest startup-failures-of-spark-are-reported
   (let [refused (fn [conf] (error-of #(spark/connect {:conf (merge (bed/conf) conf)} "local[1]")))]
     (bed/close!)
     (let [{:keys [message] :as data} (refused {"spark.executor.memory" "lots"})]
-      (is (= :skein/bad-master (:skein/error data)))
+      (is (= :skein/bad-argument (:skein/error data)))
       (is (str/includes? message "lots"))
       (is (str/includes? message ":conf")))
     (bed/bed :local)
     (let [{:keys [message] :as data} (refused {})]
-      (is (= :skein/bad-master (:skein/error data)))
+      (is (= :skein/bad-argument (:skein/error data)))
       (is (str/includes? message "Close")))))
 
 (deftest a-cluster-without-executors-is-lost
@@ -64,7 +64,7 @@
 (deftest executors-without-the-code-are-reported
   (bed/close!)
   (with-open [^java.io.Closeable cluster (spark/connect {:jars :there, :conf (bed/conf)} (bed/address))]
-    (is (= :skein/far-namespace-missing
+    (is (= :skein/far-code
            (:skein/error (error-of #(fold/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range cluster 0 10))))))))
 
 (def ^:private java-17
@@ -77,18 +77,18 @@
     (skip! "there is no Java 17 in /usr/lib/jvm")
     (with-open [^java.io.Closeable cluster (spark/connect {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)} (bed/address))]
       (let [{:keys [message] :as data} (error-of #(fold/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range cluster 0 10)))]
-        (is (= [:skein/far-java 21 17] ((juxt :skein/error :wanted :found) data)))
+        (is (= [:skein/far-code 21 17] ((juxt :skein/error :wanted :found) data)))
         (is (str/includes? message "JAVA_HOME")))))
   (testing "by Spark's message"
     (let [said (str "java.lang.UnsupportedClassVersionError: skein/spark/rt/PartTask has been compiled by a more recent version of the Java Runtime "
                     "(class file version 65.0), this version of the Java Runtime only recognizes class file versions up to 61.0")
           e (#'skein.spark.job/reported nil (Exception. said))]
-      (is (= [:skein/far-java 17] ((juxt :skein/error :found) (ex-data e))))
+      (is (= [:skein/far-code 17] ((juxt :skein/error :found) (ex-data e))))
       (is (str/includes? (ex-message e) "run on Java 17, but Skein needs 21")))))
 
 (deftest an-executor-without-memory-is-reported
   (let [e (#'skein.spark.job/reported nil (Exception. "Job aborted: Lost task 0.3 in stage 4.0: java.lang.OutOfMemoryError: Java heap space"))]
-    (is (= :skein/partial-too-large (:skein/error (ex-data e))))
+    (is (= :skein/too-large (:skein/error (ex-data e))))
     (is (str/includes? (ex-message e) "spark.executor.memory"))))
 
 (deftest a-closed-cluster-is-refused

@@ -34,7 +34,7 @@
     (doseq [[v call] calls, opts [{:no-such-option 1} 7]
             :let [e (refusal call opts cluster)]]
       (testing (str v " " opts)
-        (is (= :skein/bad-option (:skein/error (ex-data e))))
+        (is (= :skein/bad-argument (:skein/error (ex-data e))))
         (is (re-find #"\[:\w" (str (ex-message e))))))))
 
 (deftest options-that-are-nil-are-not-given
@@ -46,17 +46,17 @@
 (deftest values-that-do-not-fit-are-refused
   (let [cluster (bed/bed :local)
         error (fn [f] (:skein/error (ex-data (try (f) (catch ExceptionInfo e e)))))]
-    (is (= :skein/bad-option (error #(spark/range {:partitions 0} cluster 0 10))))
-    (is (= :skein/bad-number (error #(spark/range cluster 0 "10"))))
-    (is (= :skein/bad-number (error #(spark/range cluster 0.5 10))))
-    (is (= :skein/bad-option (error #(spark/parallelize {:partitions :many} cluster [1]))))
-    (is (= :skein/bad-option (error #(spark/lines {:split-bytes 0} cluster "LICENSE"))))
-    (is (= :skein/bad-number (error #(fold/fold {:timeout-ms "1"} fold/count (spark/range cluster 0 10)))))
-    (is (= :skein/bad-option (error #(spark/connect {:conf []} "local[1]"))))))
+    (is (= :skein/bad-argument (error #(spark/range {:partitions 0} cluster 0 10))))
+    (is (= :skein/bad-argument (error #(spark/range cluster 0 "10"))))
+    (is (= :skein/bad-argument (error #(spark/range cluster 0.5 10))))
+    (is (= :skein/bad-argument (error #(spark/parallelize {:partitions :many} cluster [1]))))
+    (is (= :skein/bad-argument (error #(spark/lines {:split-bytes 0} cluster "LICENSE"))))
+    (is (= :skein/bad-argument (error #(fold/fold {:timeout-ms "1"} fold/count (spark/range cluster 0 10)))))
+    (is (= :skein/bad-argument (error #(spark/connect {:conf []} "local[1]"))))))
 
 (deftest a-time-limit-of-0-or-below-ends-at-once
   (let [cluster (bed/bed :local)]
     (doseq [ms [0 -1 -1.5 Long/MIN_VALUE]
             :let [e (refusal (fn [opts cluster] (fold/fold opts fold/count (spark/range cluster 0 10))) {:timeout-ms ms} cluster)]]
-      (is (= :skein/fold-timeout (:skein/error (ex-data e))))
+      (is (= :skein/timeout (:skein/error (ex-data e))))
       (is (str/includes? (ex-message e) "ms")))))

@@ -39,10 +39,10 @@
     (at-prompt (defn f [x] x) (skein.fold/through (map f) skein.fold/sum)) [] :skein/cannot-travel "prompt"
     (at-prompt (def xf (map inc)) (skein.fold/through xf skein.fold/sum)) [] :skein/cannot-travel "prompt"
     ;; values that can't be sent
-    (fold/through (map (partial vector (Thread/currentThread))) fold/count) [] :skein/unsendable "Thread"
-    folds/keeps-transient [] :skein/unsendable "content changes"
-    folds/keeps-atom [] :skein/unsendable "content changes"
-    (fold/through (map (constantly (Object.))) fold/distinct) [1] :skein/unsendable "java.lang.Object"
+    (fold/through (map (partial vector (Thread/currentThread))) fold/count) [] :skein/cannot-travel "Thread"
+    folds/keeps-transient [] :skein/cannot-travel "content changes"
+    folds/keeps-atom [] :skein/cannot-travel "content changes"
+    (fold/through (map (constantly (Object.))) fold/distinct) [1] :skein/cannot-travel "java.lang.Object"
     ;; functions that fail
     folds/no-identity [] nil "no identity"
     (fold/through (map inc) fold/count) ["a"] "java.lang.ClassCastException" "String"))
@@ -50,15 +50,15 @@
 (deftest a-name-is-checked-when-it-is-given
   (are [named error says] (let [e (try named (catch clojure.lang.ExceptionInfo e e))]
                             (and (= error (:skein/error (ex-data e))) (str/includes? (str (ex-message e)) says)))
-    (spark/named 'no.such.place/fold) :skein/far-namespace-missing "no.such.place"
-    (spark/named `folds/no-such-fold) :skein/far-namespace-missing "no-such-fold"
-    (spark/named 'skein.spark.broken/fold) :skein/far-namespace-broken "broken on purpose"
-    (spark/named 'count) :skein/bad-fold "count"
+    (spark/named 'no.such.place/fold) :skein/far-code "no.such.place"
+    (spark/named `folds/no-such-fold) :skein/far-code "no-such-fold"
+    (spark/named 'skein.spark.broken/fold) :skein/far-code "broken on purpose"
+    (spark/named 'count) :skein/bad-argument "count"
     (spark/named (at-prompt (defn by [k] k) 'prompt/by) :hour) :skein/cannot-travel "prompt"))
 
 (deftest non-folds-are-refused
-  (is (= :skein/bad-combine (:skein/error (spark/problem {:step 1}))))
-  (is (= :skein/bad-combine (:skein/error (spark/problem 7)))))
+  (is (= :skein/bad-argument (:skein/error (spark/problem {:step 1}))))
+  (is (= :skein/bad-argument (:skein/error (spark/problem 7)))))
 
 (deftest a-redefined-function-is-not-sent-as-the-old-one
   (with-redefs [folds/bucket (fn [n] n)]

@@ -27,14 +27,14 @@
 
 (def ^:private known-limits
   "Option -> what its value must be; see skein.impl.check/options."
-  (let [whole [pos-int? "a whole number from 1" :skein/bad-number]
+  (let [whole [pos-int? "a whole number from 1"]
         rate? (fn rate? [x] (and (vector? x) (= 2 (count x)) (every? pos-int? x)))]
     {:depth whole, :calls whole, :length whole, :level whole, :chars whole
-     :rate [rate? "two whole numbers from 1: calls and milliseconds" :skein/bad-number]}))
+     :rate [rate? "two whole numbers from 1: calls and milliseconds"]}))
 
 (defn limits
-  "Returns the limits that the map `options` describes, with counters at zero. Throws :skein/bad-option
-  and :skein/bad-number.
+  "Returns the limits that the map `options` describes, with counters at zero. Throws :skein/bad-argument
+  and :skein/bad-argument.
 
   :depth   how deep nested calls are shown, by default 64
   :calls   how many calls are shown in total, by default any number

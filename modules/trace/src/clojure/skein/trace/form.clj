@@ -219,7 +219,7 @@
 
 (defn- walk-recur [ctx form]
   (when (nil? (:target ctx))
-    (error/fail! :skein/bad-recur
+    (error/fail! [:skein/bad-block :bad-recur]
                  (str "Can't recur out of trace-forms, which holds its body in a try."
                       " Put trace-forms around the loop or the function. In: "
                       (error/preview (::expand/source (meta form) form)))
@@ -316,7 +316,7 @@
 ;;;; The macro
 
 (defn- too-deep! [form]
-  (error/fail! :skein/nested-too-deep
+  (error/fail! :skein/block-too-large
                (str "Can't trace forms nested more than " max-depth " levels deep. Move the inner ones into a function.")
                (expand/location form)))
 

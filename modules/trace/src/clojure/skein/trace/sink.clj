@@ -114,7 +114,7 @@
 (defn- check-file! [^File file]
   (try (append! file "")
        (catch IOException _
-         (error/fail! :skein/bad-sink
+         (error/fail! :skein/bad-argument
                       (str "Can't append to the file " file ". Name a file in a folder that exists and is writable.")
                       {:sink {:file (str file)}}))))
 
@@ -125,7 +125,7 @@
     (text-sink options (constantly file) (fn append-text! [file text] (locking lock (append! file text))))))
 
 (defn- unknown-sink! [x]
-  (error/fail! :skein/bad-sink
+  (error/fail! :skein/bad-argument
                (str "There is no sink " (error/preview x) ". Events go to :out, :err, :ring, :tap, {:file path},"
                     " a function, or a vector of these.")
                {:sink (if (fn? x) :function x)}))
@@ -157,8 +157,7 @@
 (defonce ^:private standard (atom (array-map :out (sinks :out {:standard? true}))))
 
 (defn add!
-  "Adds the sink `x` under the key `k`, or replaces the one that is there. Returns `k`. Throws :skein/bad-sink and
-  :skein/bad-option."
+  "Adds the sink `x` under the key `k`, or replaces the one that is there. Returns `k`. Throws :skein/bad-argument."
   [options k x]
   (let [added (sinks x (assoc (check/options "add-sink!" options text-options) :standard? true))]
     (swap! standard assoc k added)
@@ -183,7 +182,7 @@
 (defn from-options
   "Returns a function that returns the sinks for the options {:sink x :format f :group? g}. If one of
   them is given, these are fixed sinks; otherwise the default sinks at the time of the call. Throws
-  :skein/bad-sink and :skein/bad-option."
+  :skein/bad-argument."
   [given]
   (let [{:keys [sink format group?] :as options} (check/options "tracing" given options)]
     (cond

@@ -93,21 +93,21 @@
     (call/target (with-meta (symbol v) (when deftrace {:skein.trace/deftrace true})) file line)))
 
 (defn refuse!
-  "Throws :skein/not-traceable for `v`."
+  "Throws :skein/bad-argument for `v`."
   [v reason]
-  (error/fail! :skein/not-traceable
+  (error/fail! :skein/bad-argument
                (str "Can't trace " (error/preview v) ", because " reason ". Trace vars that hold functions.")
                {:var v, :reason reason}))
 
 (defn check!
-  "Throws :skein/not-traceable unless a var can be traced."
+  "Throws :skein/bad-argument unless a var can be traced."
   [v]
   (let [kind (traceable v)]
     (when (vector? kind) (refuse! (symbol ^Var v) (second kind)))))
 
 (defn trace!
   "Sends calls of the var `v` to the sinks that `sinks-fn` returns. `token` is :always, or the token that
-  a `with-traced` binds. Throws :skein/not-traceable."
+  a `with-traced` binds. Throws :skein/bad-argument."
   [^Var v token sinks-fn]
   (check! v)
   (locking v
@@ -138,7 +138,7 @@
         (sort-by (comp symbol key) @targets)))
 
 (defn find-namespace
-  "Returns the namespace `n`, itself or by its name. Throws :skein/not-traceable."
+  "Returns the namespace `n`, itself or by its name. Throws :skein/bad-argument."
   [n]
   (cond
     (instance? Namespace n) n

@@ -204,19 +204,19 @@
 
 (deftest unknown-sinks-formats-and-options-are-refused
   (doseq [x [:nowhere "file.txt" 5 [:out :nowhere] {:file "no/such/folder/trace.txt"} {:file "."}]]
-    (is (= :skein/bad-sink (error-of (fn [] (trace/add-sink! ::bad x))))))
-  (is (= :skein/bad-option (error-of (fn [] (trace/add-sink! {:format :fancy} ::bad :out)))))
-  (is (= :skein/bad-option (error-of (fn [] (trace/add-sink! {:sink :out} ::bad :out)))))
-  (is (= :skein/bad-option (error-of (fn [] (trace/records {:nested true})))))
-  (is (= :skein/bad-sink (error-of (fn [] (trace/trace-vars {:sink :nowhere} leaf)))))
-  (is (= :skein/bad-option (error-of (fn [] (trace/trace-vars {:format :fancy} leaf)))))
-  (is (= :skein/bad-option (error-of (fn [] (trace/trace-vars {:snk :ring} leaf)))))
-  (is (= :skein/bad-option (error-of (fn [] (trace/trace-ns {:math #"x"} skein.trace.sink-test)))))
-  (is (= :skein/bad-option (error-of (fn [] (trace/with-traced {:snk :ring} [leaf] 1)))))
+    (is (= :skein/bad-argument (error-of (fn [] (trace/add-sink! ::bad x))))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/add-sink! {:format :fancy} ::bad :out)))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/add-sink! {:sink :out} ::bad :out)))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/records {:nested true})))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/trace-vars {:sink :nowhere} leaf)))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/trace-vars {:format :fancy} leaf)))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/trace-vars {:snk :ring} leaf)))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/trace-ns {:math #"x"} skein.trace.sink-test)))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/with-traced {:snk :ring} [leaf] 1)))))
   (is (not (contains? (set (:traced (trace/status))) #'leaf))))
 
 (deftest bad-limits-are-refused
-  (is (= :skein/bad-option (error-of (fn [] (trace/with-limits {:dpeth 3} 1)))))
-  (is (= :skein/bad-option (error-of (fn [] (trace/with-limits 3 1)))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/with-limits {:dpeth 3} 1)))))
+  (is (= :skein/bad-argument (error-of (fn [] (trace/with-limits 3 1)))))
   (doseq [options [{:depth 0} {:calls -1} {:rate 5} {:rate [1 0]} {:length "x"} {:chars 1.5}]]
-    (is (= :skein/bad-number (error-of (fn [] (trace/with-limits options 1)))) (pr-str options))))
+    (is (= :skein/bad-argument (error-of (fn [] (trace/with-limits options 1)))) (pr-str options))))

@@ -190,7 +190,7 @@
        (catch ExceptionInfo e (select-keys (ex-data e) [:skein/error :reason]))))
 
 (deftest non-functions-are-refused-with-a-reason
-  (are [reason x] (= {:skein/error :skein/not-traceable :reason reason} (refusal x))
+  (are [reason x] (= {:skein/error :skein/bad-argument :reason reason} (refusal x))
     "it holds {:a 1}, which is not a function" 'config
     "it has no value yet" 'unbound
     "it is a macro, whose calls are over when the program runs" 'clojure.core/when
@@ -201,20 +201,20 @@
 
 (deftest arguments-are-checked
   (are [error f] (= error (try (f) (catch ExceptionInfo e (:skein/error (ex-data e)))))
-    :skein/not-traceable #(trace/traceable 5)
-    :skein/not-traceable #(trace/trace-vars* {} 'user [5])
-    :skein/bad-collection #(trace/trace-vars* {} 'user 5)
-    :skein/not-traceable #(trace/untrace-vars* 'user [5])
-    :skein/bad-collection #(trace/untrace-vars* 'user 5)
-    :skein/bad-number #(trace/print-tree "1")))
+    :skein/bad-argument #(trace/traceable 5)
+    :skein/bad-argument #(trace/trace-vars* {} 'user [5])
+    :skein/bad-argument #(trace/trace-vars* {} 'user 5)
+    :skein/bad-argument #(trace/untrace-vars* 'user [5])
+    :skein/bad-argument #(trace/untrace-vars* 'user 5)
+    :skein/bad-argument #(trace/print-tree "1")))
 
 (deftest missing-namespaces-are-refused
-  (is (= :skein/not-traceable (try (trace/trace-ns no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e))))))
-  (is (= :skein/not-traceable (try (trace/untrace-ns 'no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+  (is (= :skein/bad-argument (try (trace/trace-ns no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+  (is (= :skein/bad-argument (try (trace/untrace-ns 'no.such.namespace) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
 
 (deftest macros-refuse-bad-arguments
   (doseq [form '[(skein.trace/with-traced) (skein.trace/with-traced 5 1) (skein.trace/with-traced {:sink :ring} 5)]]
-    (is (= :skein/not-traceable (try (eval form) (catch Exception e (:skein/error (ex-data (ex-cause e)))))))))
+    (is (= :skein/bad-argument (try (eval form) (catch Exception e (:skein/error (ex-data (ex-cause e)))))))))
 
 (deftest private-functions-are-traced-by-symbol-and-by-var
   (trace/trace-vars {:sink keep!} skein.trace.vars-test/hidden)

@@ -197,7 +197,7 @@
   "Throws the error for a log that has too few lines in the format that fits best."
   [name head {:keys [format lines matches]}]
   (let [line (first-misfit head format)]
-    (error/fail! :skein/unknown-format
+    (error/fail! :skein/bad-log-format
                  (str name ": only " matches " of the " lines " lines that were tried are in the format that fits best, " (:name format)
                       ". If that is the log's format, give --log-format " (:name format) "; the other lines are then malformed, and --malformed FILE writes them."
                       " Otherwise give the server's own format with --log-format. The first line that does not fit: " (shown line))
@@ -209,12 +209,12 @@
 
 (defn- unknown-format! [name ^bytes head rows]
   (when-let [encoding (utf-16 head)]
-    (error/fail! :skein/unknown-format
+    (error/fail! :skein/bad-log-format
                  (str name " is a text in UTF-16. Convert it first, as in iconv -f " encoding " -t UTF-8 " name " | skein wf -")
                  {:input name}))
   (let [^String line (first (lines-of head))
         keys (when (re-find #"^\s*\{" line) (vec (take 30 (distinct (json-paths line)))))]
-    (error/fail! :skein/unknown-format
+    (error/fail! :skein/bad-log-format
                  (cond
                    (some requests keys)
                    (str name ": its lines are JSON, but have a value that can't be read, such as a time, a status or a client. Say with --log-format"
@@ -245,7 +245,7 @@
 
   samples  bytes of an input: its beginning and, of a large one, whole lines from its middle and its end
 
-  Throws :skein/unknown-format when none fits a fifth of them."
+  Throws :skein/bad-log-format when none fits a fifth of them."
   ([name samples] (detect name samples catalogue/rows))
   ([name samples rows]
    (let [head (whole-lines (first samples))

@@ -32,7 +32,7 @@
 ;;;; The plan
 
 (defn- bad-flow [message data]
-  (error/fail! :skein/bad-flow message data))
+  (error/fail! :skein/bad-argument message data))
 
 (defn- check-ids [pid {:keys [ins outs] :as description}]
   (when-not (every? (some-fn nil? map?) [description ins outs])
@@ -46,18 +46,18 @@
 (def ^:private known
   "Key of a definition -> what its value must be; see skein.impl.check/options."
   (let [executor [any? "an Executor"]]
-    {:procs [map? "a map {pid definition}" :skein/bad-flow]
-     :conns [coll? "a collection of connections" :skein/bad-flow]
+    {:procs [map? "a map {pid definition}"]
+     :conns [coll? "a collection of connections"]
      :mixed-exec executor, :io-exec executor, :compute-exec executor}))
 
 (def ^:private known-of-proc
   {:proc [any? "a process"]
-   :args [map? "a map {param value}" :skein/bad-flow]
-   :chan-opts [map? "a map {id options}" :skein/bad-flow]})
+   :args [map? "a map {param value}"]
+   :chan-opts [map? "a map {id options}"]})
 
 (def ^:private known-of-channel
   {:buf-or-n [some? "a buffer or a number"]
-   :xform [ifn? "a transducer" :skein/not-a-function]})
+   :xform [ifn? "a transducer"]})
 
 (defn- check-chan-opts [pid chan-opts]
   (doseq [[id options] chan-opts]
@@ -174,7 +174,7 @@
     (= ::flow/cast pid) (cast-port cast-chan id)
     (contains? ins coord) (ins coord)
     (contains? outs coord) (outs coord)
-    :else (error/fail! :skein/no-such-port
+    :else (error/fail! :skein/bad-argument
                        (str "can't resolve channel: the flow has no input or output " (error/preview coord) ".")
                        {:coord coord})))
 
@@ -236,7 +236,7 @@
 
 (defn- check-pid [{:keys [procs]} to]
   (when-not (or (= ::flow/all to) (contains? procs to))
-    (error/fail! :skein/no-such-process (str "The flow has no process " (error/preview to) ".") {:pid to})))
+    (error/fail! :skein/bad-argument (str "The flow has no process " (error/preview to) ".") {:pid to})))
 
 (defn- ping-flow
   "Pings processes. Uses offer!, so that pings of a process in a long step don't pile up."

@@ -87,7 +87,7 @@
     (= ::flow/report out) report
     (contains? (:outs known) out) (get (:outs known) out)
     (and (vector? out) (= 2 (count out))) (spi/get-write-chan resolver out)
-    :else (error/fail! :skein/no-such-port
+    :else (error/fail! :skein/bad-argument
                        (str "The step's output has messages for " (error/preview out)
                             ", which is neither one of its :outs nor a [pid id].")
                        {:id out})))
@@ -206,7 +206,7 @@
 
 (def ^:private known
   "Option -> what its value must be; see skein.impl.check/options."
-  {:workload [#{:mixed :io :compute} ":mixed, :io or :compute" :skein/bad-workload]
+  {:workload [#{:mixed :io :compute} ":mixed, :io or :compute"]
    :compute-timeout-ms check/time-option})
 
 (defn launcher
@@ -227,12 +227,12 @@
 
 (defn executor
   "Returns `exec` if it is an Executor, or the Executor for :mixed, :io or :compute. Throws
-  :skein/bad-workload."
+  :skein/bad-argument."
   ^java.util.concurrent.Executor [exec]
   (cond
     (instance? Executor exec) exec
     (#{:mixed :io :compute} exec) (threads/executor-for exec)
-    :else (error/fail! :skein/bad-workload
+    :else (error/fail! :skein/bad-argument
                        (str "A workload must be :mixed, :io, :compute or an Executor, but is "
                             (error/preview exec) ".")
                        {:workload (error/preview exec)})))

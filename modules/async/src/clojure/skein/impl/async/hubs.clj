@@ -35,7 +35,7 @@
 ;;;; Each returns the argument `x`, which must be a hub of its kind; `what` names it, as "mult of tap" does.
 
 (defn- checked [what x protocol wanted]
-  (check/that :skein/not-a-hub what x (satisfies? protocol x) wanted))
+  (check/that what x (satisfies? protocol x) wanted))
 
 (defn mult "See above." [what x] (checked what x Mult "a mult, as (mult ch) makes it"))
 (defn mix "See above." [what x] (checked what x Mix "a mix, as (mix out) makes it"))

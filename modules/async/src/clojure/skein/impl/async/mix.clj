@@ -74,7 +74,7 @@
 (defn toggle
   "Changes the attributes of inputs, {channel {attribute boolean}}."
   [h state-map]
-  (check/that :skein/bad-collection "state-map of toggle" state-map (or (nil? state-map) (map? state-map)) "a map {channel attributes}")
+  (check/that "state-map of toggle" state-map (or (nil? state-map) (map? state-map)) "a map {channel attributes}")
   (doseq [[ch attributes] state-map]
     (port/source "each channel of toggle" ch)
     (check/options "toggle" attributes known-attributes))
@@ -85,7 +85,7 @@
 (defn solo-mode
   "Sets what solo does to the other inputs."
   [h mode]
-  (assert (#{:mute :pause} mode) "mode must be one of: #{:pause :mute}")
+  (check/asserts (#{:mute :pause} mode) "mode of solo-mode" ":mute or :pause" "mode must be one of: #{:pause :mute}")
   (reset! (:mode h) mode)
   (change! h))
 

@@ -20,10 +20,10 @@
 (set! *warn-on-reflection* true)
 
 (defn- some-value
-  "Returns `value`, or throws :skein/nil-value for the operation `op` if it is nil."
+  "Returns `value`, or throws :skein/nil-put for the operation `op` if it is nil."
   [value op where]
   (when (nil? value)
-    (error/fail! :skein/nil-value
+    (error/fail! :skein/nil-put
                  (str op " found nil " where ". Nil can't be put on a channel, because nil means"
                       " closed. The channel closes there; use a marker such as ::none instead of nil.")
                  {:operation op}))
@@ -232,6 +232,6 @@
 (defn into
   "See skein.async/into."
   [coll ch]
-  (check/that :skein/bad-collection "coll of into" coll (or (nil? coll) (coll? coll)) "a collection")
+  (check/that "coll of into" coll (or (nil? coll) (coll? coll)) "a collection")
   (port/source "ch of into" ch)
   (reduce conj coll ch))

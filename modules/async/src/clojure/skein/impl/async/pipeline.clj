@@ -147,7 +147,7 @@
 
 (defn- check-arguments [what n to from]
   (check/number (str "n of " what) n "a whole number from 1" int?)
-  (assert (pos? (long n)))
+  (check/asserts (pos? (long n)) (str "n of " what) "a whole number from 1" (str "n of " what " must be a whole number from 1"))
   (port/target (str "to of " what) to)
   (port/source (str "from of " what) from))
 

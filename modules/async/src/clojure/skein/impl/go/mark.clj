@@ -40,7 +40,7 @@
 
 (defn- bad-recur! [form message]
   (let [source (::expand/source (meta form) form)]
-    (error/fail! :skein/bad-recur (str message " In: " (error/preview source))
+    (error/fail! [:skein/bad-block :bad-recur] (str message " In: " (error/preview source))
                  (assoc (expand/location form) :form source))))
 
 (defn- walked-parts
@@ -95,7 +95,7 @@
 
 (defn- bad-arity! [form n [fewest most]]
   (let [source (::expand/source (meta form) form)]
-    (error/fail! :skein/bad-arity
+    (error/fail! [:skein/bad-block :bad-arity]
                  (str (first source) " takes " fewest (when-not most " or more") (if (= [1 1] [fewest most]) " argument" " arguments")
                       ", but got " n ": "
                       (error/preview source))
@@ -141,7 +141,7 @@
 
 (defn mark
   "Returns `form`, an expanded form, with the marks described above. Throws
-  :skein/bad-arity for a parking operation with a wrong number of arguments,
-  :skein/bad-recur for a recur that reaches no loop."
+  :skein/bad-block for a parking operation with a wrong number of arguments,
+  :skein/bad-block for a recur that reaches no loop."
   [form]
   (walk form nil))

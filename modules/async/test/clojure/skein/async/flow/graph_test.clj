@@ -137,7 +137,7 @@
   (let [p {:proc tell}
         describing (fn [d] {:procs {:p {:proc (flow/process (step {:describe (fn [] d) :transform (fn [_ _ _])}))}}})]
     (testing "with a sentence, for any fault"
-      (is (= (repeat 7 :skein/bad-flow)
+      (is (= (repeat 7 :skein/bad-argument)
              (mapv #(error-of (fn [] (flow/create-flow %)))
                    [{:procs {:p p} :conns [[:p :q]]}
                     {:procs {:p p} :conns [1]}
@@ -146,7 +146,7 @@
                     (describing {:ins [:a]})
                     (describing {:outs #{:a}})
                     (describing 1)]))))
-    (is (= [:skein/bad-number :skein/bad-number :skein/bad-option :skein/bad-option :skein/bad-option]
+    (is (= [:skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument :skein/bad-argument]
            (mapv error-of [#(flow/process identity {:compute-timeout-ms "0"})
                            #(let [g (flow/create-flow {:procs {:p p}})]
                               (flow/start g)

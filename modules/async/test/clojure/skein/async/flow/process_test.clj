@@ -72,7 +72,7 @@
         (flow/resume g)
         (is (= 1 (await-port out)))
         (flow/pause g)
-        (is (= :skein/no-such-port (:skein/error (ex-data (::flow/ex (await-port error))))))
+        (is (= :skein/bad-argument (:skein/error (ex-data (::flow/ex (await-port error))))))
         (is (paused? (eventually g paused?)))))))
 
 (deftest a-process-whose-filter-throws-reads-nothing-and-obeys
@@ -127,7 +127,7 @@
   (doseq [ports [{::flow/in-ports {:x 1}} {::flow/out-ports {:x :y}}]]
     (let [g (flow/create-flow {:procs {:p {:proc (flow/process (step {:init (fn [_] ports)
                                                                       :transform (fn [s _ _] [s nil])}))}}})]
-      (is (= :skein/not-a-port
+      (is (= :skein/bad-argument
              (try (flow/start g) (catch ExceptionInfo e (:skein/error (ex-data e)))))))))
 
 ;;;; Interrupts: an executor that is shut down ends the processes that run on it

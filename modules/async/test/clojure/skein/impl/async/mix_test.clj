@@ -153,7 +153,7 @@
 
 (deftest toggle-knows-three-attributes
   (let [m (a/mix (a/chan)) c (a/chan)]
-    (is (= [:skein/bad-option :mutee]
+    (is (= [:skein/bad-argument :mutee]
            (try (a/toggle m {c {:mutee true}})
                 (catch clojure.lang.ExceptionInfo e ((juxt :skein/error :argument) (ex-data e))))))
     (a/toggle m {c {:mute nil, :pause true}})))

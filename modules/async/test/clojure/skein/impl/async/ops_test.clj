@@ -34,7 +34,7 @@
   (a/put! from 2)
   (await-port from))
 
-(defn- nil-value? [thrown] (= :skein/nil-value (:skein/error (ex-data thrown))))
+(defn- nil-value? [thrown] (= :skein/nil-put (:skein/error (ex-data thrown))))
 
 ;;;; pipe
 

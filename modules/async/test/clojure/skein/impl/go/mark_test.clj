@@ -39,11 +39,11 @@
   (try (marks form) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
 
 (deftest wrong-calls-and-recurs-are-errors
-  (is (= :skein/bad-arity (error '(take-val))))
-  (is (= :skein/bad-arity (error '(put-val c))))
-  (is (= :skein/bad-recur (error '(recur))))
-  (is (= :skein/bad-recur (error '(loop* [x 1] (recur) 2))))
-  (is (= :skein/bad-recur (error '(loop* [x 1] (try (recur 1))))))
-  (is (= :skein/bad-recur (error '(loop* [x 1] (let* [] (monitor-enter x) (recur 1))))))
-  (is (= :skein/bad-recur (error '(loop* [x 1] (recur 1 2)))))
+  (is (= :skein/bad-block (error '(take-val))))
+  (is (= :skein/bad-block (error '(put-val c))))
+  (is (= :skein/bad-block (error '(recur))))
+  (is (= :skein/bad-block (error '(loop* [x 1] (recur) 2))))
+  (is (= :skein/bad-block (error '(loop* [x 1] (try (recur 1))))))
+  (is (= :skein/bad-block (error '(loop* [x 1] (let* [] (monitor-enter x) (recur 1))))))
+  (is (= :skein/bad-block (error '(loop* [x 1] (recur 1 2)))))
   (is (nil? (error '(loop* [x 1] (let* [y x] (case* y 0 0 (recur 1) {1 [1 (do 1 (recur 2))]} :compact :int)))))))

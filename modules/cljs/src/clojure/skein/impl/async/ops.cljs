@@ -18,7 +18,7 @@
   "Returns `value`. Throws if it is nil; the message names the operation `op`."
   [value op where]
   (when (nil? value)
-    (fail! :skein/nil-value
+    (fail! :skein/nil-put
       (str op " found nil " where ". Nil can't be put on a channel, because nil means"
            " closed. The channel closes there; put a marker such as ::none instead.")
       {:operation op}))

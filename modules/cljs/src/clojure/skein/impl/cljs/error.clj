@@ -11,5 +11,5 @@
   {:style/indent 1}
   [error message data]
   `(if ~(with-meta 'goog.DEBUG {:tag 'boolean})
-     (skein.impl.error/throw! ~error ~message ~data)
+     (skein.impl.error/throw! ~error (str ~message " [" ~(str error) "]") ~data)
      (skein.impl.error/throw-name! ~(name error))))

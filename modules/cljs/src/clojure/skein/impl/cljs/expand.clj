@@ -91,14 +91,14 @@
   (str ana/*cljs-file* ":" (:line env) ":" (:column env)))
 
 (defn- park-in-function! [env form]
-  (error/fail! :skein/park-in-function
+  (error/fail! [:skein/bad-block :park-in-function]
                (str (error/preview form) " at " (place env) " is in a function inside a block. A JavaScript"
                     " function can't be suspended from outside. Move the operation out of the function:"
                     " use loop or doseq instead of map or for, or give the function a block of its own.")
                {:form (error/preview form) :line (:line env) :column (:column env)}))
 
 (defn- bad-arity! [env fewest most form]
-  (error/fail! :skein/bad-arity
+  (error/fail! [:skein/bad-block :bad-arity]
                (str (error/preview form) " at " (place env) ": the number of arguments is " (count (rest form)) ", but "
                     (name (first form)) " takes " (if most fewest (str fewest " or more")) ".")
                {:form (error/preview form) :line (:line env) :column (:column env)}))
@@ -140,7 +140,7 @@
 
 (defn expand
   "Returns `form` without macros, in the environment `env` of the analyzer. Throws
-  :skein/park-in-function, :skein/bad-arity, and what macros throw."
+  :skein/bad-block, and what macros throw."
   [env form]
   (cond
     (and (seq? form) (seq form)) (expand-seq env form)

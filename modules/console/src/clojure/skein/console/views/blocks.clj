@@ -28,7 +28,7 @@
 
 (defn- order [sort-by-name]
   (or (orders (or (not-empty sort-by-name) "since"))
-      (error/fail! :skein/bad-filter (str "Rows can't be sorted by \"" sort-by-name "\", only by " (str/join ", " (sort (keys orders))) ".") {})))
+      (error/fail! :skein/bad-argument (str "Rows can't be sorted by \"" sort-by-name "\", only by " (str/join ", " (sort (keys orders))) ".") {})))
 
 (defn- chosen [{:keys [snapshot index] :as look} q]
   (if (str/blank? q)

@@ -20,7 +20,7 @@
   (testing "sorted"
     (is (= [1 2] (ids (blocks/blocks @ten {:sort "runs" :n 2})) (ids (blocks/blocks @ten {:sort "id" :n 2}))))
     (is (= [10 8] (ids (blocks/blocks @ten {:sort "site" :n 2}))))
-    (is (= :skein/bad-filter (try (blocks/blocks @ten {:sort "colour"}) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+    (is (= :skein/bad-argument (try (blocks/blocks @ten {:sort "colour"}) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
   (testing "filtered"
     (is (= [3] (ids (blocks/blocks @ten {:q "state:running"}))))
     (is (= 9 (:total (blocks/blocks @ten {:q "chan:orders"}))))))
