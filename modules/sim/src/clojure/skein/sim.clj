@@ -32,7 +32,7 @@
   (:import
    (java.util.concurrent Future)
    (skein.rt Channel)
-   (skein.sim.rt Simulation Trace)))
+   (skein.sim.rt Simulation Trace Trace$Kind)))
 
 (set! *warn-on-reflection* true)
 
@@ -88,7 +88,7 @@
   "Adds a line with `xs` to the story of a failure. Returns nil."
   [& xs]
   (when-some [sim (Simulation/here)]
-    (.note ^Simulation sim "note" nil (str/join " " xs))))
+    (.note ^Simulation sim Trace$Kind/NOTE nil (str/join " " xs))))
 
 (defn fault
   "Marks a place where a test may inject the fault `x`, with the option {:faults {name x}}. If `x` is
@@ -100,7 +100,7 @@
     (let [x (get runs/*faults* name)]
       (when (some? x) (.sighted ^Simulation sim (runs/sighting name)))
       (when (and (some? x) (.chance ^Simulation sim 0.1))
-        (.note ^Simulation sim "fault" nil (str name))
+        (.note ^Simulation sim Trace$Kind/FAULT nil (str name))
         (cond (instance? Throwable x) (throw x)
               (fn? x) (x)
               :else x)))))

@@ -16,7 +16,7 @@
   (:import
    (skein.rt Operation)
    (skein.rt.block Failures)
-   (skein.sim.rt Outsider Simulation Task Trace Trace$Event Verdict)))
+   (skein.sim.rt Outsider Simulation Task Trace Trace$Event Trace$Kind Verdict Verdict$Kind)))
 
 (set! *warn-on-reflection* true)
 
@@ -73,7 +73,7 @@
   "Returns a clause about the value that the task still waits to put, or nil."
   [^Simulation sim name-of task]
   (when (some (fn puts? [wait] (and (identical? task (:task wait)) (= Operation/PUT (:op wait)))) (:waits (.description sim)))
-    (when-some [^Trace$Event e (last (filter (fn put? [^Trace$Event e] (and (identical? task (.task e)) (= "put" (.what e))))
+    (when-some [^Trace$Event e (last (filter (fn put? [^Trace$Event e] (and (identical? task (.task e)) (= Trace$Kind/PUT (.kind e))))
                                              (.events (.-trace sim))))]
       (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", and that value is lost"))))
 
@@ -97,43 +97,57 @@
   "Returns the error of a verdict and its first line."
   [^Simulation sim name-of]
   (let [^Verdict verdict (.verdict sim), cause (.cause verdict)]
-    (case (.kind verdict)
-      "assertion" {:skein/error :skein/sim-failed :words (assertion-words cause)}
-      "exception" {:skein/error :skein/sim-failed
-                   :words (str "The body throws " (thrown-words cause) ".")}
-      "uncaught" {:skein/error :skein/sim-failed
-                  :words (str "An exception is neither caught nor taken: " (thrown-words cause) ".")}
-      "never" {:skein/error :skein/sim-failed :words (str "It does not always hold: " cause ".")}
-      "deadlock" {:skein/error :skein/sim-deadlock
-                  :words (str "Deadlock after " (.steps sim) " steps, at " (ms (.now sim))
-                              " ms: these tasks can never continue, and no timer is due.")}
-      "leak" {:skein/error :skein/sim-leak
-              :words (str (name-of cause) " is left behind when the body has ended" (unput sim name-of cause)
-                          ". " (name-of (.-parent ^Task cause)) " has spawned it.")}
-      "livelock" {:skein/error :skein/sim-livelock
-                  :words (str (.steps sim) " steps at " (ms (.now sim)) " ms of virtual time, and no end; "
-                              (busy sim name-of) ".")}
-      "outside" {:skein/error :skein/sim-outside
-                 :words (cond
-                          (instance? Outsider cause) (outsider-words name-of cause)
-                          :else
-                          (str "A block that is not simulated was woken in the simulation"
-                               (user-place cause) "."))}
-      "real-time" {:skein/error :skein/sim-outside
-                   :words (real-time-words sim name-of cause)}
-      "needs-opens" {:skein/error :skein/sim-unsupported
-                     :words (str "A thread is started, or a block blocks," (user-place cause) ". "
-                                 (ex-message cause))})))
+    (condp = (.kind verdict)
+      Verdict$Kind/ASSERTION
+      {:skein/error :skein/sim-failed :words (assertion-words cause)}
+
+      Verdict$Kind/EXCEPTION
+      {:skein/error :skein/sim-failed :words (str "The body throws " (thrown-words cause) ".")}
+
+      Verdict$Kind/UNCAUGHT
+      {:skein/error :skein/sim-failed
+       :words (str "An exception is neither caught nor taken: " (thrown-words cause) ".")}
+
+      Verdict$Kind/NEVER
+      {:skein/error :skein/sim-failed :words (str "It does not always hold: " cause ".")}
+
+      Verdict$Kind/DEADLOCK
+      {:skein/error :skein/sim-deadlock
+       :words (str "Deadlock after " (.steps sim) " steps, at " (ms (.now sim))
+                   " ms: these tasks can never continue, and no timer is due.")}
+
+      Verdict$Kind/LEAK
+      {:skein/error :skein/sim-leak
+       :words (str (name-of cause) " is left behind when the body has ended" (unput sim name-of cause) ". "
+                   (name-of (.-parent ^Task cause)) " has spawned it.")}
+
+      Verdict$Kind/LIVELOCK
+      {:skein/error :skein/sim-livelock
+       :words (str (.steps sim) " steps at " (ms (.now sim)) " ms of virtual time, and no end; "
+                   (busy sim name-of) ".")}
+
+      Verdict$Kind/OUTSIDE
+      {:skein/error :skein/sim-outside
+       :words (if (instance? Outsider cause)
+                (outsider-words name-of cause)
+                (str "A block that is not simulated was woken in the simulation" (user-place cause) "."))}
+
+      Verdict$Kind/REAL_TIME
+      {:skein/error :skein/sim-outside :words (real-time-words sim name-of cause)}
+
+      Verdict$Kind/NEEDS_OPENS
+      {:skein/error :skein/sim-unsupported
+       :words (str "A thread is started, or a block blocks," (user-place cause) ". " (ex-message cause))})))
 
 (defn- foreign?
   "Returns whether a run has ended in a deadlock that a thread outside of the simulation could perhaps end."
   [^Simulation sim]
-  (and (= "deadlock" (some-> (.verdict sim) .kind)) (some waits/foreign? (:waits (.description sim)))))
+  (and (= Verdict$Kind/DEADLOCK (some-> (.verdict sim) .kind)) (some waits/foreign? (:waits (.description sim)))))
 
 (defn- text [^Simulation sim name-of words origin whole?]
   (let [{:keys [waits]} (.description sim)]
     (str/join "\n" (concat [words origin]
-                           (when (#{"deadlock" "leak"} (.kind (.verdict sim)))
+                           (when (#{Verdict$Kind/DEADLOCK Verdict$Kind/LEAK} (.kind (.verdict sim)))
                              (waits/told sim name-of waits))
                            (when (foreign? sim)
                              ["  Perhaps a thread that is not simulated, such as one of ForkJoinPool's, would end a wait: see the option :outside."])
@@ -161,17 +175,17 @@
 (defn- event-text [name-of ^Trace$Event e]
   (if (nil? e)
     "nothing"
-    (str (some-> (.task e) name-of) " " (.what e) (when (.on e) (str " " (if (vector? (.on e)) "ports" (name-of (.on e)))))
+    (str (some-> (.task e) name-of) " " (.kind e) (when (.on e) (str " " (if (vector? (.on e)) "ports" (name-of (.on e)))))
          (when (.value e) (str " " (.value e))))))
 
 (defn- same? [^Trace$Event e ^Trace$Event f]
-  (and (= (.what e) (.what f)) (= (str (.task e)) (str (.task f))) (= (.at e) (.at f)) (= (.value e) (.value f))))
+  (and (= (.kind e) (.kind f)) (= (str (.task e)) (str (.task f))) (= (.at e) (.at f)) (= (.value e) (.value f))))
 
 (defn- by-what-is-not-simulated?
   "Returns whether a run has failed because a thread waited on the JVM's clock, or for a thread that is not simulated. If such a wait
   ends early enough, the run does not fail, so two runs by one schedule may differ."
   [[^Simulation sim]]
-  (#{"real-time" "outside"} (some-> ^Verdict (.verdict sim) .kind)))
+  (#{Verdict$Kind/REAL_TIME Verdict$Kind/OUTSIDE} (some-> ^Verdict (.verdict sim) .kind)))
 
 (defn- difference
   "Returns the report on two runs by `schedule` that differ; each run is [simulation names]."

@@ -19,7 +19,7 @@
   (:import
    (clojure.lang Var)
    (skein.rt.block Failures Hooks)
-   (skein.sim.rt Reduction Settings Simulation Strategy Strategy$Listed Strategy$Pct Strategy$Pos Strategy$Reversed Strategy$Uniform Task Trace Verdict)))
+   (skein.sim.rt Reduction Settings Settings$Leaks Simulation Strategy Strategy$Listed Strategy$Pct Strategy$Pos Strategy$Reversed Strategy$Uniform Task Trace Verdict Verdict$Kind)))
 
 (set! *warn-on-reflection* true)
 
@@ -45,7 +45,7 @@
 
 (defn- settings ^Settings [{:keys [threads points time max-steps leaks outside patient?]} {:keys [slow? seed fault-at]} events? describe]
   (Settings. (boolean threads) (contains? points :channels) (contains? points :atoms) (= :manual time) (boolean slow?) (long max-steps)
-             (case leaks :none 0 :puts 1 :all 2) (= :wait outside) 200000000 (cond (not describe) 0, patient? 500000000, :else 100000000) (boolean events?) (long seed)
+             (case leaks :none Settings$Leaks/NONE, :puts Settings$Leaks/PUTS, :all Settings$Leaks/ALL) (= :wait outside) 200000000 (cond (not describe) 0, patient? 500000000, :else 100000000) (boolean events?) (long seed)
              (int (or fault-at 0)) describe wrap/preview))
 
 (defn- collect
@@ -53,7 +53,7 @@
   [{:keys [type] :as report}]
   (when-some [sim (Simulation/here)]
     (when (and (#{:fail :error} type) (not (.isEnding sim)))
-      (.fail sim "assertion" report))))
+      (.fail sim Verdict$Kind/ASSERTION report))))
 
 (def ^:dynamic *faults*
   "Name -> what skein.sim/fault injects there."
@@ -115,7 +115,7 @@
               (map? cause) [(:file cause) (:line cause) (:expected cause)]
               (instance? Throwable cause) [(class cause) (first (Failures/userFrames cause))]
               (instance? Task cause) nil
-              :else (when (= "never" kind) cause))])))
+              :else (when (= Verdict$Kind/NEVER kind) cause))])))
 
 ;;;; The thread
 

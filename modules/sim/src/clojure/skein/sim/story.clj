@@ -7,7 +7,7 @@
    [skein.sim.subject :as subject])
   (:import
    (skein.rt Channel)
-   (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
+   (skein.sim.rt Simulation Task Task$Kind Trace$Event Trace$Kind)))
 
 (set! *warn-on-reflection* true)
 
@@ -19,38 +19,38 @@
 
 (defn- action [name-of ^Trace$Event e]
   (let [on (.on e), value (.value e), scope? (and (instance? Channel on) (str/starts-with? (name-of on) "the end of "))]
-    (case (.what e)
-      "spawn" (str "spawns " (name-of on))
-      "take" (str (if scope? "waits for " "<! ") (subject/port-names name-of on))
-      "put" (str ">! " (subject/port-names name-of on) (when value (str " " value)))
-      "alts" (str "alts! " (subject/port-names name-of on))
-      "poll" (str "poll! " (subject/port-names name-of on))
-      "offer" (str "offer! " (subject/port-names name-of on) (when value (str " " value)))
-      "failed" value
-      "deliver" (str "delivers " value)
-      "cancel" (str "cancels " value)
-      "close" (str "close! " (name-of on))
-      "gives back" (str "gives back a permit of " (name-of on))
-      "took" (if scope? "its scope has ended" (str "has got " (or value "nil") " from " (subject/port-names name-of on)))
-      "was put" "its put is done"
-      "cancelled" "is cancelled"
-      "chose" (str "has got " value)
-      "read" (str "reads " (name-of on) " = " value)
-      "write" (str "sets " (name-of on) " = " value)
-      "unset" (str "compare-and-set! of " (name-of on) " fails")
-      "drew" (str "draws " value)
-      "note" value
-      "fault" (str "fault " value)
-      "end" (when (#{Task$Kind/MAIN Task$Kind/GO Task$Kind/THREAD} (.-kind (.task e))) "ends")
+    (condp = (.kind e)
+      Trace$Kind/SPAWN (str "spawns " (name-of on))
+      Trace$Kind/TAKE (str (if scope? "waits for " "<! ") (subject/port-names name-of on))
+      Trace$Kind/PUT (str ">! " (subject/port-names name-of on) (when value (str " " value)))
+      Trace$Kind/ALTS (str "alts! " (subject/port-names name-of on))
+      Trace$Kind/POLL (str "poll! " (subject/port-names name-of on))
+      Trace$Kind/OFFER (str "offer! " (subject/port-names name-of on) (when value (str " " value)))
+      Trace$Kind/FAILED value
+      Trace$Kind/DELIVER (str "delivers " value)
+      Trace$Kind/CANCEL (str "cancels " value)
+      Trace$Kind/CLOSE (str "close! " (name-of on))
+      Trace$Kind/GIVES_BACK (str "gives back a permit of " (name-of on))
+      Trace$Kind/TOOK (if scope? "its scope has ended" (str "has got " (or value "nil") " from " (subject/port-names name-of on)))
+      Trace$Kind/WAS_PUT "its put is done"
+      Trace$Kind/CANCELLED "is cancelled"
+      Trace$Kind/CHOSE (str "has got " value)
+      Trace$Kind/READ (str "reads " (name-of on) " = " value)
+      Trace$Kind/WRITE (str "sets " (name-of on) " = " value)
+      Trace$Kind/UNSET (str "compare-and-set! of " (name-of on) " fails")
+      Trace$Kind/DREW (str "draws " value)
+      Trace$Kind/NOTE value
+      Trace$Kind/FAULT (str "fault " value)
+      Trace$Kind/END (when (#{Task$Kind/MAIN Task$Kind/GO Task$Kind/THREAD} (.-kind (.task e))) "ends")
       nil)))
 
 (defn- line-of [name-of ^Trace$Event e]
-  (case (.what e)
-    "time" {:time (.at e)}
-    "switch" {:deviation (name-of (.on e)) :task (.task e)}
+  (condp = (.kind e)
+    Trace$Kind/TIME {:time (.at e)}
+    Trace$Kind/SWITCH {:deviation (name-of (.on e)) :task (.task e)}
     (when-some [text (action name-of e)]
       {:task (.task e) :actions [text] :place (subject/place (.task e) (.site e))
-       :note? (= "note" (.what e)) :drew? (= "drew" (.what e))})))
+       :note? (= Trace$Kind/NOTE (.kind e)) :drew? (= Trace$Kind/DREW (.kind e))})))
 
 (defn- joined
   "Adds `line` to `lines`. If the last of them is of the same task and place, joins both."

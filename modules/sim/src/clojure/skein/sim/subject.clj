@@ -13,14 +13,14 @@
    (skein.rt Channel Labels)
    (skein.rt.block Failures Frame Sites)
    (skein.rt.schedule Timeout)
-   (skein.sim.rt Simulation Task Trace$Event)))
+   (skein.sim.rt Simulation Task Trace$Event Trace$Kind)))
 
 (set! *warn-on-reflection* true)
 
 (defn- inside?
   "Returns whether Skein's own code reads or writes the atom, which tells the user nothing."
   [^Trace$Event e]
-  (and (#{"at" "read" "write" "unset"} (.what e))
+  (and (#{Trace$Kind/AT Trace$Kind/READ Trace$Kind/WRITE Trace$Kind/UNSET} (.kind e))
        (some-> ^StackTraceElement (first (remove (fn [^StackTraceElement e]
                                                    (re-find #"^(java|clojure|skein\.sim\.(rt|wrap))[.$]" (.getClassName e)))
                                                  (.site e)))
@@ -30,7 +30,7 @@
 (defn events
   "Returns the events of a run that belong in its story."
   [^Simulation sim]
-  (remove (fn [^Trace$Event e] (or (#{"deref" "closing"} (.what e)) (inside? e))) (.events (.-trace sim))))
+  (remove (fn [^Trace$Event e] (or (#{Trace$Kind/DEREF Trace$Kind/CLOSING} (.kind e)) (inside? e))) (.events (.-trace sim))))
 
 ;;;; Names
 
@@ -85,7 +85,7 @@
     (doseq [^Trace$Event e (events sim), :let [x (.on e)], :when (instance? Task x)]
       (when-some [^Frame frame (.frame ^Task x)]
         (.putIfAbsent known (.port frame) (str (task-name x) "'s result"))))
-    (doseq [^Trace$Event e (.events (.-trace sim)) :when (= "closing" (.what e))]
+    (doseq [^Trace$Event e (.events (.-trace sim)) :when (= Trace$Kind/CLOSING (.kind e))]
       (.put known (:done (.on e)) (end-of (:scope (.on e)))))
     (doseq [x (concat (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (events sim))
                       (mapcat collect-ports more))]

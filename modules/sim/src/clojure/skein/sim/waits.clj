@@ -16,7 +16,7 @@
    (skein.rt Channel Operation Region Region$Owner Waiter)
    (skein.rt.block Failures)
    (skein.rt.scope VirtualFuture)
-   (skein.sim.rt Simulation Task Task$Kind Trace$Event)))
+   (skein.sim.rt Simulation Task Task$Kind Trace$Event Trace$Kind)))
 
 (set! *warn-on-reflection* true)
 
@@ -49,21 +49,21 @@
              :else nil)}))
 
 (defn- last-of
-  "Returns what a task's last event of the kind `what` is about, or nil."
-  [^Simulation sim task what]
-  (some-> (last (filter (fn [^Trace$Event e] (and (identical? task (.task e)) (= what (.what e)))) (.events (.-trace sim))))
+  "Returns what a task's last event of a kind is about, or nil."
+  [^Simulation sim task kind]
+  (some-> (last (filter (fn [^Trace$Event e] (and (identical? task (.task e)) (= kind (.kind e)))) (.events (.-trace sim))))
           (as-> e (.on ^Trace$Event e))))
 
 (defn- last-deref
   "Returns the IPending of a task's last `deref` that had to wait, or nil if it has a value by now."
   [^Simulation sim task]
-  (when-some [x (last-of sim task "deref")]
+  (when-some [x (last-of sim task Trace$Kind/DEREF)]
     (when-not (.isRealized ^IPending x) x)))
 
 (defn- scope-of
   "If a task waits for the end of a scope, returns {:for words :needs its-only-child :all its-children}, else nil."
   [^Simulation sim task]
-  (when-some [^Region$Owner scope (:scope (last-of sim task "closing"))]
+  (when-some [^Region$Owner scope (:scope (last-of sim task Trace$Kind/CLOSING))]
     (let [{:keys [closed? live]} (.describe scope)]
       (when-not closed?
         (let [parties (into #{} (keep (fn [^Region child] (.party (.cancellable child)))) live)
@@ -159,14 +159,18 @@
           {}
           (for [{:keys [task op on]} operations, s (sides op on)] [task s])))
 
+(def ^:private begun
+  "Kind of event -> the operation that has begun then."
+  {Trace$Kind/TAKE Operation/TAKE, Trace$Kind/POLL Operation/TAKE, Trace$Kind/PUT Operation/PUT
+   Trace$Kind/OFFER Operation/PUT, Trace$Kind/ALTS Operation/ALTS})
+
 (defn- operations
   "Returns the operations that a run has begun."
   [^Simulation sim]
   (for [^Trace$Event e (.events (.-trace sim))
-        :let [what (.what e)
-              op ({"take" Operation/TAKE, "poll" Operation/TAKE, "put" Operation/PUT, "offer" Operation/PUT, "alts" Operation/ALTS} what)]
+        :let [kind (.kind e), op (begun kind)]
         :when op]
-    {:task (.task e) :op op :on (.on e) :maybe? (boolean (#{"poll" "offer" "alts"} what))}))
+    {:task (.task e) :op op :on (.on e) :maybe? (boolean (#{Trace$Kind/POLL Trace$Kind/OFFER Trace$Kind/ALTS} kind))}))
 
 (defn- known-of
   "Adds to a wait what the run shows of who could end it, as sets of tasks:
@@ -245,6 +249,10 @@
       (when-some [holders (when (empty? owners) (seq (filter live holders)))] (str "; " (did holders "taken from")))
       (when (and (empty? owners) (seq ended)) (str "; " (did ended "taken from") (if (next ended) " and have ended" " and has ended"))))))
 
+(def ^:private permits
+  "Kind of event of a limiter -> how many permits its task has taken then; less than 0: given back."
+  {Trace$Kind/TAKE 1, Trace$Kind/POLL 1, Trace$Kind/ALTS 1, Trace$Kind/FAILED -1, Trace$Kind/GIVES_BACK -1})
+
 (defn- permits-of
   "Returns {limiter {task n}}, the permits that tasks have taken and not given back. A take that waits has taken none."
   [events waits]
@@ -252,7 +260,7 @@
           {}
           (concat
             (for [^Trace$Event e events
-                  :let [n ({"take" 1, "poll" 1, "alts" 1, "failed" -1, "gives back" -1} (.what e))] :when n
+                  :let [n (permits (.kind e))] :when n
                   port (subject/collect-ports (.on e)) :when (subject/limiter port)]
               [(.task e) port n])
             (for [{:keys [task ports]} waits, port ports :when (subject/limiter port)] [task port -1]))))
@@ -262,7 +270,7 @@
   [^Simulation sim name-of waits]
   (let [events (.events (.-trace sim))
         results (into {} (keep (fn [^Trace$Event e]
-                                 (when (and (= "spawn" (.what e)) (some-> ^Task (.on e) .frame))
+                                 (when (and (= Trace$Kind/SPAWN (.kind e)) (some-> ^Task (.on e) .frame))
                                    [(.port (.frame ^Task (.on e))) (.on e)])))
                       events)
         live (into #{} (keep :task) waits)

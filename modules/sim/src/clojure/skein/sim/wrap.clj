@@ -17,7 +17,7 @@
    (clojure.lang IAtom IPending Volatile)
    (skein.async.limit Permit)
    (skein.rt Operation Region$Owner World)
-   (skein.sim.rt Members Simulation)))
+   (skein.sim.rt Members Simulation Trace$Kind)))
 
 (set! *warn-on-reflection* true)
 
@@ -30,49 +30,49 @@
 
 (defn- refused
   "Tells that the put in an operation on `port`, or on one of several, has failed, if the value `v` says so. Returns `v`."
-  [^Simulation sim what port v]
-  (when (case what
-          "put" (false? v)
-          "alts" (let [[done chosen] v] (and (false? done) (some (fn put? [p] (and (vector? p) (identical? chosen (p 0)))) port)))
+  [^Simulation sim kind port v]
+  (when (condp = kind
+          Trace$Kind/PUT (false? v)
+          Trace$Kind/ALTS (let [[done chosen] v] (and (false? done) (some (fn put? [p] (and (vector? p) (identical? chosen (p 0)))) port)))
           false)
-    (.note sim "failed" port "its put fails, as the channel is closed"))
+    (.note sim Trace$Kind/FAILED port "its put fails, as the channel is closed"))
   v)
 
 (defn- operation
   "Returns `f`, an operation on a port, with a point before it. `op` says in which kind of operation it may block."
-  [^Operation op what f]
+  [^Operation op kind f]
   (fn
     ([port]
      (if-some [^Simulation sim (Simulation/here)]
-       (do (.point sim op what port nil)
-           (refused sim what port (try (f port) (finally (.passed sim)))))
+       (do (.point sim op kind port nil)
+           (refused sim kind port (try (f port) (finally (.passed sim)))))
        (f port)))
     ([port x]
      (if-some [^Simulation sim (Simulation/here)]
-       (do (.point sim op what port x)
-           (refused sim what port (try (f port x) (finally (.passed sim)))))
+       (do (.point sim op kind port x)
+           (refused sim kind port (try (f port x) (finally (.passed sim)))))
        (f port x)))
     ([port x & more]
      (if-some [^Simulation sim (Simulation/here)]
-       (do (.point sim op what port x)
-           (refused sim what port (try (apply f port x more) (finally (.passed sim)))))
+       (do (.point sim op kind port x)
+           (refused sim kind port (try (apply f port x more) (finally (.passed sim)))))
        (apply f port x more)))))
 
 (def ^:private operations
-  "Var -> [the operation in which it may block, its word in a story]."
-  {#'a/<!! [Operation/TAKE "take"], #'a/>!! [Operation/PUT "put"], #'a/alts!! [Operation/ALTS "alts"]
-   #'a/<! [Operation/TAKE "take"], #'a/>! [Operation/PUT "put"], #'a/alts! [Operation/ALTS "alts"]
-   #'a/take! [Operation/NONE "take"], #'a/put! [Operation/NONE "put"]
-   #'a/close! [Operation/NONE "close"]})
+  "Var -> [the operation in which it may block, its kind of event]."
+  {#'a/<!! [Operation/TAKE Trace$Kind/TAKE], #'a/>!! [Operation/PUT Trace$Kind/PUT], #'a/alts!! [Operation/ALTS Trace$Kind/ALTS]
+   #'a/<! [Operation/TAKE Trace$Kind/TAKE], #'a/>! [Operation/PUT Trace$Kind/PUT], #'a/alts! [Operation/ALTS Trace$Kind/ALTS]
+   #'a/take! [Operation/NONE Trace$Kind/TAKE], #'a/put! [Operation/NONE Trace$Kind/PUT]
+   #'a/close! [Operation/NONE Trace$Kind/CLOSE]})
 
 (defn- trying
   "Returns `f`, an operation on a port that does not wait, with a point before it. If (failed? value), the story says `failure`."
-  [what failed? failure f]
-  (let [f (operation Operation/NONE what f)]
+  [kind failed? failure f]
+  (let [f (operation Operation/NONE kind f)]
     (fn [& args]
       (let [v (apply f args)]
         (when (failed? v)
-          (when-some [^Simulation sim (Simulation/here)] (.note sim "failed" (first args) failure)))
+          (when-some [^Simulation sim (Simulation/here)] (.note sim Trace$Kind/FAILED (first args) failure)))
         v))))
 
 ;;;; Atoms and volatiles: a point before each read and write
@@ -80,8 +80,8 @@
 (defn- shared? [x]
   (or (instance? IAtom x) (instance? Volatile x)))
 
-(defn- tell [^Simulation sim what x value]
-  (when (.keepsEvents sim) (.note sim what x (preview value))))
+(defn- tell [^Simulation sim kind x value]
+  (when (.keepsEvents sim) (.note sim kind x (preview value))))
 
 (defn- pointed
   "Returns `f`, which changes its first argument, with a point before it. (set-to args value), of the other arguments and the
@@ -90,11 +90,11 @@
   (fn [x & more]
     (let [sim (Simulation/here)]
       (if (and sim (.atoms ^Simulation sim) (shared? x))
-        (do (.point ^Simulation sim Operation/NONE "at" x nil)
+        (do (.point ^Simulation sim Operation/NONE Trace$Kind/AT x nil)
             (let [v (apply f x more), value (set-to more v)]
               (if (= ::unset value)
-                (.note ^Simulation sim "unset" x nil)
-                (tell sim "write" x value))
+                (.note ^Simulation sim Trace$Kind/UNSET x nil)
+                (tell sim Trace$Kind/WRITE x value))
               v))
         (apply f x more)))))
 
@@ -104,10 +104,10 @@
   (fn [p x]
     (let [sim (Simulation/here)]
       (if (and sim (.atoms ^Simulation sim))
-        (do (.point ^Simulation sim Operation/NONE "at" p nil)
+        (do (.point ^Simulation sim Operation/NONE Trace$Kind/AT p nil)
             (let [v (f p x)]
-              (tell sim "deliver" p x)
-              (when (nil? v) (.note ^Simulation sim "failed" p "it is too late"))
+              (tell sim Trace$Kind/DELIVER p x)
+              (when (nil? v) (.note ^Simulation sim Trace$Kind/FAILED p "it is too late"))
               v))
         (f p x)))))
 
@@ -118,13 +118,13 @@
        (cond
          (nil? sim) (f x)
          (and (shared? x) (.atoms ^Simulation sim))
-         (do (.point ^Simulation sim Operation/NONE "at" x nil)
+         (do (.point ^Simulation sim Operation/NONE Trace$Kind/AT x nil)
              (let [v (f x)]
-               (tell sim "read" x v)
+               (tell sim Trace$Kind/READ x v)
                v))
          (instance? IPending x) (do (.touches ^Simulation sim x)
                                     (.awaitWithoutThreads ^Simulation sim #(.isRealized ^IPending x))
-                                    (when-not (.isRealized ^IPending x) (.note ^Simulation sim "deref" x nil))
+                                    (when-not (.isRealized ^IPending x) (.note ^Simulation sim Trace$Kind/DEREF x nil))
                                     (f x))
          :else (f x))))
     ([x ms value]
@@ -143,7 +143,7 @@
   (fn [permit]
     (f permit)
     (when-some [^Simulation sim (Simulation/here)]
-      (when (and (.keepsEvents sim) (instance? Permit permit)) (.note sim "gives back" (.-limiter ^Permit permit) nil)))))
+      (when (and (.keepsEvents sim) (instance? Permit permit)) (.note sim Trace$Kind/GIVES_BACK (.-limiter ^Permit permit) nil)))))
 
 ;;;; Scopes: the story says that a task waits for the end of one
 
@@ -151,7 +151,7 @@
   (fn [^Region$Owner scope]
     (let [done (f scope)]
       (when-some [^Simulation sim (Simulation/here)]
-        (when (.keepsEvents sim) (.note sim "closing" {:scope scope :done done} nil)))
+        (when (.keepsEvents sim) (.note sim Trace$Kind/CLOSING {:scope scope :done done} nil)))
       done)))
 
 ;;;; Cancellations
@@ -162,7 +162,7 @@
   (fn [x]
     (let [v (f x)]
       (when-some [^Simulation sim (Simulation/here)]
-        (when-not (false? v) (.note sim "cancel" nil what)))
+        (when-not (false? v) (.note sim Trace$Kind/CANCEL nil what)))
       v)))
 
 ;;;; Random numbers
@@ -214,8 +214,8 @@
      #'clojure.core/rand-nth drawn-nth
      #'clojure.core/shuffle drawn-order
      #'clojure.core/random-uuid drawn-uuid}
-    {#'a/poll! (partial trying "poll" nil? "its poll! gets nothing")
-     #'a/offer! (partial trying "offer" not "its offer! fails")
+    {#'a/poll! (partial trying Trace$Kind/POLL nil? "its poll! gets nothing")
+     #'a/offer! (partial trying Trace$Kind/OFFER not "its offer! fails")
      #'clojure.core/compare-and-set! (partial pointed (fn [[_ new] set?] (if set? new ::unset)))}
     (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/vreset!] (repeat (partial pointed (fn [_ v] v))))
     (zipmap [#'clojure.core/swap-vals! #'clojure.core/reset-vals!] (repeat (partial pointed (fn [_ [_ new]] new))))))

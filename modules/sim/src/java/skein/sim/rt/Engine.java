@@ -116,7 +116,7 @@ abstract class Engine extends World implements Executor {
         try {
             value = body.invoke();
         } catch (Throwable t) { // every exception of the test is its result
-            if (!ending) fail("exception", t);
+            if (!ending) fail(Verdict.Kind.EXCEPTION, t);
         }
         mainEnded = true;
         if (!settings.threads()) Thread.interrupted(); // nested may have interrupted this thread
@@ -135,7 +135,7 @@ abstract class Engine extends World implements Executor {
 
     void serve(Stepper by, Task t) {
         current = t;
-        if (t.isDeferred() && trace.keeps() && t.isRefused()) noteOperation("failed", t, REFUSED);
+        if (t.isDeferred() && trace.keeps() && t.isRefused()) noteOperation(Trace.Kind.FAILED, t, REFUSED);
         by.step(t.work);
         if (t.kind == Task.Kind.CALLBACK || t.kind == Task.Kind.TIMER) end(t);
     }
@@ -158,7 +158,7 @@ abstract class Engine extends World implements Executor {
     Task newThread(Runnable work) {
         Task t = add(new Task(this, null, Task.Kind.THREAD, work, current));
         wakes(t);
-        note("spawn", current, t, null);
+        note(Trace.Kind.SPAWN, current, t, null);
         return t;
     }
 
@@ -186,7 +186,7 @@ abstract class Engine extends World implements Executor {
     }
 
     void end(Task t) {
-        if (tasks.remove(t)) note("end", t, null, null);
+        if (tasks.remove(t)) note(Trace.Kind.END, t, null, null);
     }
 
     /** Returns candidate {@code i} of the choice that is being made. */
@@ -198,7 +198,7 @@ abstract class Engine extends World implements Executor {
         if (n < 2 || ending || stopped) return 0;
         int chosen = strategy.choose(kind, n, this);
         trace.chose(kind, n, chosen);
-        if (chosen != 0 && kind != Strategy.Kind.TASK) note("drew", current, null, chosen + 1 + " of " + n);
+        if (chosen != 0 && kind != Strategy.Kind.TASK) note(Trace.Kind.DREW, current, null, chosen + 1 + " of " + n);
         return chosen;
     }
 
@@ -234,7 +234,7 @@ abstract class Engine extends World implements Executor {
         int chosen = choose(Strategy.Kind.TASK, tasks.readyCount());
         Task first = tasks.ready(0);
         Task t = tasks.dequeue(chosen);
-        if (chosen > 0) note("switch", t, first, null);
+        if (chosen > 0) note(Trace.Kind.SWITCH, t, first, null);
         trace.mix(t.id);
         begins(t);
         tasks.release(t);
@@ -245,7 +245,7 @@ abstract class Engine extends World implements Executor {
     private boolean beginStep() {
         long step = steps + 1;
         steps = step;
-        if (step > settings.maxSteps() && !stopped) fail("livelock", null);
+        if (step > settings.maxSteps() && !stopped) fail(Verdict.Kind.LIVELOCK, null);
         if (!stopped) afterStep();
         if (settings.slowSteps()) {
             int length = choose(Strategy.Kind.CHANCE, STEP_NANOS.length);
@@ -257,14 +257,14 @@ abstract class Engine extends World implements Executor {
     void passTime(long now) {
         timeline.now = now;
         trace.mix(now);
-        note("time", null, null, null);
+        note(Trace.Kind.TIME, null, null, null);
     }
 
     /** Counts the points since the test has named a target. Returns a task that injects the fault there, or null. */
     private Task faultDue() {
         if (targeted == null || stopped || ++points != settings.faultAt()) return null;
         IFn inject = targeted;
-        note("fault", current, null, "at point " + points);
+        note(Trace.Kind.FAULT, current, null, "at point " + points);
         return add(new Task(
                 this,
                 null,
@@ -309,10 +309,10 @@ abstract class Engine extends World implements Executor {
     // The end of a run
 
     /** Records why the run has failed. The first reason counts. */
-    public void fail(String kind, Object cause) {
+    public void fail(Verdict.Kind kind, Object cause) {
         if (verdict == null) {
             verdict = new Verdict(kind, cause);
-            if (!kind.equals("assertion")) stopped = true;
+            if (kind != Verdict.Kind.ASSERTION) stopped = true;
         }
     }
 
@@ -371,7 +371,7 @@ abstract class Engine extends World implements Executor {
         next = tasks.dequeue(chosen - 1);
         trace.mix(next.id);
         begins(next);
-        note("switch", next, current, null);
+        note(Trace.Kind.SWITCH, next, current, null);
         return true;
     }
 
@@ -382,11 +382,11 @@ abstract class Engine extends World implements Executor {
         trace.mix(t.id * 8L + t.operation().ordinal());
         if (trace.keeps())
             noteOperation(
-                    WORDS[t.operation().ordinal()], t, t.operation() == Operation.PUT ? print(t.operand()) : null);
+                    Trace.Kind.begun(t.operation()), t, t.operation() == Operation.PUT ? print(t.operand()) : null);
         if (ending) ends(t);
         if (!settings.points() || !mayDefer || held > 0 || quiet || ending || t != current || !passes()) {
             touches(t.port());
-            if (trace.keeps() && t.isRefused()) noteOperation("failed", t, REFUSED);
+            if (trace.keeps() && t.isRefused()) noteOperation(Trace.Kind.FAILED, t, REFUSED);
             return false;
         }
         tasks.enqueue(t);
@@ -394,23 +394,22 @@ abstract class Engine extends World implements Executor {
     }
 
     private static final String REFUSED = "its put fails, as the channel is closed";
-    private static final String[] WORDS = {"none", "take", "put", "alts"};
 
     /**
      * A thread, or a block in the middle of a step, is about to do something that others may see.
      *
      * @param operation what it may block in, or NONE
-     * @param what for the story, such as "put" or "read"
+     * @param kind for the story
      */
-    public void point(Operation operation, String what, Object on, Object with) {
+    public void point(Operation operation, Trace.Kind kind, Object on, Object with) {
         if (held > 0) touches(on);
         if (held > 0 || quiet || over) return;
         Task t = current;
         trace.mix(t.id * 8L + operation.ordinal() + 4);
-        if (trace.keeps()) note(what, t, on, with == null ? null : print(with));
+        if (trace.keeps()) note(kind, t, on, with == null ? null : print(with));
         t.threadOperation = operation;
         t.threadPort = on;
-        if (ending && !(what.equals("at") && Threads.inSkeinsCode()))
+        if (ending && !(kind == Trace.Kind.AT && Threads.inSkeinsCode()))
             ends(t); // a scope must learn that a child has ended
         if (ending) return;
         if (settings.points() && !Internals.holdsRefs())
@@ -458,7 +457,7 @@ abstract class Engine extends World implements Executor {
     void needsThreads() {
         UnsupportedOperationException e = new UnsupportedOperationException(
                 "Without --add-opens java.base/java.lang=ALL-UNNAMED only the body of a simulated test can block.");
-        fail("needs-opens", e);
+        fail(Verdict.Kind.NEEDS_OPENS, e);
         throw e;
     }
 
@@ -475,20 +474,20 @@ abstract class Engine extends World implements Executor {
     // Reports
 
     /** Records something at the place in the code that does it. */
-    void note(String what, Task task, Object on, String with) {
+    void note(Trace.Kind kind, Task task, Object on, String with) {
         if (!trace.keeps() || ending || stopped || quiet) return;
-        boolean inCode = World.current() == this && !what.equals("end") && !what.equals("switch");
-        record(what, task, on, with, inCode ? new Throwable().getStackTrace() : null);
+        boolean inCode = World.current() == this && kind != Trace.Kind.END && kind != Trace.Kind.SWITCH;
+        record(kind, task, on, with, inCode ? new Throwable().getStackTrace() : null);
     }
 
     /** Records an operation of a block, whose code knows the place by the block's state. */
-    void noteOperation(String what, Task t, String with) {
-        if (trace.keeps() && !ending && !stopped) record(what, t, t.port(), with, t.frame().state);
+    void noteOperation(Trace.Kind kind, Task t, String with) {
+        if (trace.keeps() && !ending && !stopped) record(kind, t, t.port(), with, t.frame().state);
     }
 
-    private void record(String what, Task task, Object on, String with, Object site) {
-        if (on instanceof Task spawned && what.equals("spawn")) spawned.site = site;
-        trace.add(new Trace.Event(timeline.now, task, what, on, with, site, trace.hash(), trace.choices()));
+    private void record(Trace.Kind kind, Task task, Object on, String with, Object site) {
+        if (on instanceof Task spawned && kind == Trace.Kind.SPAWN) spawned.site = site;
+        trace.add(new Trace.Event(timeline.now, task, kind, on, with, site, trace.hash(), trace.choices()));
     }
 
     String print(Object x) {

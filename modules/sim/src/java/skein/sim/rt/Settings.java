@@ -12,7 +12,7 @@ import clojure.lang.IFn;
  * @param manualTime whether time moves by {@link Simulation#advance} alone
  * @param slowSteps whether steps may take time
  * @param maxSteps the most steps that a run may have
- * @param leaks what counts as a leak at the end: 0 nothing, 1 a put that waits, 2 everything that waits
+ * @param leaks which waits of tasks are leaks, when the body has ended
  * @param waitsOutside whether threads that are not simulated may wake members
  * @param outsideNanos how long to wait for them when no task can run
  * @param lateNanos if they may not, how long to wait for one that does so, which fails the run; else it ends in a deadlock
@@ -29,7 +29,7 @@ public record Settings(
         boolean manualTime,
         boolean slowSteps,
         long maxSteps,
-        int leaks,
+        Leaks leaks,
         boolean waitsOutside,
         long outsideNanos,
         long lateNanos,
@@ -37,4 +37,11 @@ public record Settings(
         long seed,
         int faultAt,
         IFn describe,
-        IFn printer) {}
+        IFn printer) {
+    /** Which waits are leaks. */
+    public enum Leaks {
+        NONE,
+        PUTS,
+        ALL
+    }
+}

@@ -43,8 +43,6 @@ public final class Simulation extends Engine {
 
     // Calls by the runtime
 
-    private static final String[] DONE = {"none", "took", "was put", "chose"};
-
     @Override
     public void ready(Runnable work) {
         if (over) return;
@@ -56,12 +54,12 @@ public final class Simulation extends Engine {
             if (trace.keeps() && t.operation() != Operation.NONE) {
                 Object value = World.incoming(f);
                 boolean cancelled = value instanceof CancellationException;
-                noteOperation(cancelled ? "cancelled" : DONE[t.operation().ordinal()], t, print(value));
+                noteOperation(cancelled ? Trace.Kind.CANCELLED : Trace.Kind.done(t.operation()), t, print(value));
             }
             wakes(t);
             tasks.enqueue(t);
         } else {
-            if (!settings.waitsOutside()) fail("outside", new Throwable("a block from outside was woken here"));
+            if (!settings.waitsOutside()) fail(Verdict.Kind.OUTSIDE, new Throwable("a block from outside was woken here"));
             Scheduler.submitToWorkers(work);
         }
     }
@@ -93,7 +91,7 @@ public final class Simulation extends Engine {
         if (over) return null;
         Task t = add(new Task(this, (Frame) block, Task.Kind.GO, block, current));
         wakes(t);
-        note("spawn", current, t, null);
+        note(Trace.Kind.SPAWN, current, t, null);
         return t;
     }
 
@@ -257,8 +255,8 @@ public final class Simulation extends Engine {
     }
 
     /** Records something that happened to the current task, if events are kept. */
-    public void note(String what, Object on, String with) {
-        note(what, current, on, with);
+    public void note(Trace.Kind kind, Object on, String with) {
+        note(kind, current, on, with);
     }
 
     /** Claims that {@code predicate} holds after each step, or after some step of some run. */
@@ -312,11 +310,6 @@ public final class Simulation extends Engine {
         return races;
     }
 
-    /** Returns the body. */
-    public Task main() {
-        return main;
-    }
-
     /** Returns the task that runs. */
     public Task running() {
         return current;
@@ -367,10 +360,10 @@ public final class Simulation extends Engine {
             for (Claim claim : claims) {
                 boolean holds = RT.booleanCast(claim.predicate.invoke());
                 if (!claim.always) sightings.merge(claim.message, holds, Boolean::logicalOr);
-                else if (!holds) fail("never", claim.message);
+                else if (!holds) fail(Verdict.Kind.NEVER, claim.message);
             }
         } catch (Throwable t) { // the user's predicate
-            fail("exception", t);
+            fail(Verdict.Kind.EXCEPTION, t);
         } finally {
             quiet = false;
         }
@@ -382,19 +375,19 @@ public final class Simulation extends Engine {
         judged = true;
         judgedAt = timeline.now;
         Throwable first = firstUncaught();
-        if (first != null) verdict = new Verdict("uncaught", first);
+        if (first != null) verdict = new Verdict(Verdict.Kind.UNCAUGHT, first);
         if (!mainEnded && verdict == null) {
             Outsider waiting = threads.waitsOutside();
             if (!settings.waitsOutside()) threads.admitOutsiders(); // one that was woken meanwhile fails the run
-            fail(waiting == null ? "deadlock" : "outside", waiting);
+            fail(waiting == null ? Verdict.Kind.DEADLOCK : Verdict.Kind.OUTSIDE, waiting);
         }
         if (verdict == null) {
-            for (Kept k : kept) if (!k.observed.getAsBoolean()) fail("uncaught", k.thrown);
+            for (Kept k : kept) if (!k.observed.getAsBoolean()) fail(Verdict.Kind.UNCAUGHT, k.thrown);
         }
-        if (verdict == null && settings.leaks() > 0) {
+        if (verdict == null && settings.leaks() != Settings.Leaks.NONE) {
             for (Task t : tasks.live()) {
-                if (t.losesValue() || settings.leaks() > 1) {
-                    fail("leak", t);
+                if (t.losesValue() || settings.leaks() == Settings.Leaks.ALL) {
+                    fail(Verdict.Kind.LEAK, t);
                     break;
                 }
             }

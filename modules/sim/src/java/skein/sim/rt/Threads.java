@@ -127,7 +127,7 @@ final class Threads {
     /** The thread of {@code t} stops running. */
     private void blocks(Task t, Thread.State state) {
         if (state == Thread.State.BLOCKED) atMonitors.add(t);
-        else if (state == Thread.State.TIMED_WAITING && !sim.admitsOutside()) sim.fail("real-time", t);
+        else if (state == Thread.State.TIMED_WAITING && !sim.admitsOutside()) sim.fail(Verdict.Kind.REAL_TIME, t);
     }
 
     /** Lets the task that has been chosen go before the current thread. */
@@ -256,7 +256,7 @@ final class Threads {
 
     /** A thread outside of the simulation has woken a member. */
     private void admit(Outsider outsider) {
-        if (!sim.admitsOutside()) sim.fail("outside", complete(outsider));
+        if (!sim.admitsOutside()) sim.fail(Verdict.Kind.OUTSIDE, complete(outsider));
         if (outsider.frame() == null) resume(outsider.continuation());
         else sim.ready(outsider.frame());
     }

@@ -50,9 +50,4 @@ final class Timeline {
         now = Math.max(now, due.at);
         return true;
     }
-
-    /** Returns whether an entry is left. */
-    boolean isEmpty() {
-        return first() == null;
-    }
 }

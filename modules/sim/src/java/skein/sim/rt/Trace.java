@@ -4,18 +4,87 @@ package skein.sim.rt;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import skein.rt.Operation;
 
 /** The record of a run: its choices, a hash of its events and, on request, the events. */
 public final class Trace {
     /** How many events are kept: the first ones. */
     public static final int KEPT = 20_000;
 
+    /** A kind of event. */
+    public enum Kind {
+        /** A task has been made: the subject. */
+        SPAWN,
+        END,
+        /** A task takes, or is about to. */
+        TAKE,
+        PUT,
+        ALTS,
+        POLL,
+        OFFER,
+        CLOSE,
+        /** A take that waited, or was deferred, is done; so with puts and choices. */
+        TOOK,
+        WAS_PUT,
+        CHOSE,
+        CANCELLED,
+        /** An operation did not do what it was for, as the value says. */
+        FAILED,
+        /** A point before a task reads or changes something; what it did follows. */
+        AT,
+        READ,
+        WRITE,
+        /** A compare-and-set! has changed nothing. */
+        UNSET,
+        DELIVER,
+        /** A task waits for a promise or a future. */
+        DEREF,
+        GIVES_BACK,
+        /** A task waits for the end of a scope. */
+        CLOSING,
+        CANCEL,
+        /** The clock moves. */
+        TIME,
+        /** The task was chosen although the subject was next. */
+        SWITCH,
+        DREW,
+        FAULT,
+        NOTE;
+
+        private final String words = name().toLowerCase(Locale.ROOT).replace('_', ' ');
+
+        /** Returns what a block is about to do. */
+        static Kind begun(Operation operation) {
+            return switch (operation) {
+                case TAKE -> TAKE;
+                case PUT -> PUT;
+                case ALTS -> ALTS;
+                case NONE -> throw new AssertionError("no operation");
+            };
+        }
+
+        /** Returns that it is done. */
+        static Kind done(Operation operation) {
+            return switch (operation) {
+                case TAKE -> TOOK;
+                case PUT -> WAS_PUT;
+                case ALTS -> CHOSE;
+                case NONE -> throw new AssertionError("no operation");
+            };
+        }
+
+        @Override
+        public String toString() {
+            return words;
+        }
+    }
+
     /**
      * Something that happened.
      *
      * @param at virtual nanoseconds
      * @param task the task that did it, or null
-     * @param what "spawn", "take", "put", "alts" and so on
      * @param on the port, atom or task concerned, or null
      * @param value in words, or null
      * @param site a stack trace, or the state of a block
@@ -23,7 +92,7 @@ public final class Trace {
      * @param choices how many choices there had been
      */
     public record Event(
-            long at, Task task, String what, Object on, String value, Object site, long hash, int choices) {}
+            long at, Task task, Kind kind, Object on, String value, Object site, long hash, int choices) {}
 
     private static final long PRIME = 0x100000001b3L;
 
