@@ -48,7 +48,7 @@ public final class Races extends Strategy.Listed {
     }
 
     @Override
-    int choose(Kind kind, int n, Engine world) {
+    int choose(Kind kind, int n, Simulation world) {
         int listed = super.choose(kind, n, world);
         if (kind != Kind.TASK) {
             candidates.add(null);

@@ -20,7 +20,7 @@ public abstract class Strategy {
     static final double RARE = 1.0 / 16;
 
     /** Returns a number below {@code n}, which is at least 2. If the choice is among tasks, {@code world} has the candidates. */
-    abstract int choose(Kind kind, int n, Engine world);
+    abstract int choose(Kind kind, int n, Simulation world);
 
     /** A task has been made. */
     void made(Task task) {}
@@ -45,7 +45,7 @@ public abstract class Strategy {
         }
 
         @Override
-        int choose(Kind kind, int n, Engine world) {
+        int choose(Kind kind, int n, Simulation world) {
             int choice = choices++;
             if (next == numbers.length || numbers[next] != choice) return 0;
             int value = values[next++];
@@ -63,7 +63,7 @@ public abstract class Strategy {
     /** Among tasks always the last candidate, otherwise the first. */
     public static final class Reversed extends Strategy {
         @Override
-        int choose(Kind kind, int n, Engine world) {
+        int choose(Kind kind, int n, Simulation world) {
             return kind == Kind.TASK ? n - 1 : 0;
         }
     }
@@ -77,15 +77,15 @@ public abstract class Strategy {
         }
 
         @Override
-        int choose(Kind kind, int n, Engine world) {
+        int choose(Kind kind, int n, Simulation world) {
             return switch (kind) {
                 case TASK -> task(n, world);
-                case CHANCE -> random.nextDouble() < world.probability ? 1 + random.nextInt(n - 1) : 0;
+                case CHANCE -> random.nextDouble() < world.probability() ? 1 + random.nextInt(n - 1) : 0;
                 default -> random.nextInt(n);
             };
         }
 
-        abstract int task(int n, Engine world);
+        abstract int task(int n, Simulation world);
     }
 
     /** Each task that can run, with the same probability. */
@@ -95,7 +95,7 @@ public abstract class Strategy {
         }
 
         @Override
-        int task(int n, Engine world) {
+        int task(int n, Simulation world) {
             return random.nextInt(n);
         }
     }
@@ -106,7 +106,7 @@ public abstract class Strategy {
             super(seed);
         }
 
-        final int highest(int n, Engine world) {
+        final int highest(int n, Simulation world) {
             int best = 0;
             for (int i = 1; i < n; i++) if (world.candidate(i).priority > world.candidate(best).priority) best = i;
             return best;
@@ -136,7 +136,7 @@ public abstract class Strategy {
         }
 
         @Override
-        int task(int n, Engine world) {
+        int task(int n, Simulation world) {
             int number = choices++;
             for (int change : changes) if (change == number) world.candidate(highest(n, world)).priority = --lowest;
             return highest(n, world);
@@ -164,7 +164,7 @@ public abstract class Strategy {
         }
 
         @Override
-        int task(int n, Engine world) {
+        int task(int n, Simulation world) {
             int best = highest(n, world);
             Task first = world.candidate(best);
             Object port = first.doingOn();

@@ -26,7 +26,7 @@ public final class Task extends World.Member {
     private int blocks; // how many children there are of each kind
     private int threads;
     private int others;
-    int at; // in the list of live tasks
+    int at; // in the list of live tasks; less than 0: it has ended
     Runnable continuation; // of its virtual thread, or of the server that stays with it; null while it is not ready
     Thread thread; // likewise; null where that is not known
     boolean told; // it has been cancelled, at the end of the run
@@ -37,7 +37,7 @@ public final class Task extends World.Member {
     Object threadPort;
     Object site; // the stack trace of the spawn; null unless events are kept
 
-    Task(Engine world, Frame frame, Kind kind, Runnable work, Task parent) {
+    Task(Simulation world, Frame frame, Kind kind, Runnable work, Task parent) {
         super(world, frame);
         this.kind = kind;
         this.work = work;
@@ -86,6 +86,11 @@ public final class Task extends World.Member {
     /** Returns whether the task is in the list of tasks that can run. */
     public boolean isReady() {
         return ready;
+    }
+
+    /** Returns whether it has ended. */
+    boolean hasEnded() {
+        return at < 0;
     }
 
     /** Returns where it was spawned: a stack trace, or null. */

@@ -25,7 +25,7 @@ final class Tasks {
 
     /** Removes a task that has ended. Returns false if it was removed before. */
     boolean remove(Task t) {
-        if (t.at < 0) return false;
+        if (t.hasEnded()) return false;
         Task last = live.remove(live.size() - 1);
         if (last != t) {
             live.set(t.at, last);

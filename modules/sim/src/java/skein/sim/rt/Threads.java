@@ -20,7 +20,7 @@ final class Threads {
     /** How long the JDK may take to wake a thread whose monitor has been released: its thread for that needs a processor. */
     private static final long UNBLOCKER_NANOS = 5_000_000_000L;
 
-    private final Engine sim;
+    private final Simulation sim;
     private final Thread carrier = Thread.currentThread();
     private final Map<Runnable, Task> byContinuation = new IdentityHashMap<>();
     private final List<Task> atMonitors = new ArrayList<>(0); // they wait for a monitor
@@ -31,7 +31,7 @@ final class Threads {
     private boolean switching; // the current thread yields at a point
     private boolean reading; // the carrier reads the stack of a thread that waits
 
-    Threads(Engine sim) {
+    Threads(Simulation sim) {
         this.sim = sim;
     }
 

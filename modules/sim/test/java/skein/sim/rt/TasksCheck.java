@@ -13,7 +13,7 @@ public final class TasksCheck {
     /** Always chooses the first task. */
     private static final class First extends Strategy {
         @Override
-        int choose(Kind kind, int n, Engine engine) {
+        int choose(Kind kind, int n, Simulation simulation) {
             return 0;
         }
     }

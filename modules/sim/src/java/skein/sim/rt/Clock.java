@@ -5,7 +5,7 @@ import java.util.PriorityQueue;
 import skein.rt.World;
 
 /** The clock of a simulation, with the timeouts and work that are due later. */
-final class Timeline {
+final class Clock {
     /** A timeout, or other work, that is due at a time. If several are due at the same time, {@code order} decides. */
     record Due(long at, long order, World.Timer timeout, Runnable work) implements Comparable<Due> {
         @Override
@@ -21,7 +21,12 @@ final class Timeline {
     private final PriorityQueue<Due> later = new PriorityQueue<>();
     private long order;
     private int sweepAt = 1024;
+    private long horizon; // it does not move by itself beyond that
     long now; // nanoseconds since the simulation began
+
+    Clock(long horizon) {
+        this.horizon = horizon;
+    }
 
     void add(long at, World.Timer timeout, Runnable work) {
         if (later.size() >= sweepAt) { // so that closed timeouts with far deadlines do not pile up
@@ -43,10 +48,24 @@ final class Timeline {
         return due != null && due.at <= now ? later.poll() : null;
     }
 
-    /** Moves the clock to the next entry, but not beyond {@code horizon}. Returns false if no entry is due by then. */
-    boolean jump(long horizon) {
+    /** Lets the clock move by itself up to a time. */
+    void allow(long until) {
+        horizon = Math.max(horizon, until);
+    }
+
+    /** Moves the clock to the next entry. Returns false if none is due before the horizon. */
+    boolean jump() {
+        return jump(horizon);
+    }
+
+    /** Moves the clock to the next entry, wherever the horizon is. Returns false if there is none. */
+    boolean jumpBeyond() {
+        return jump(Long.MAX_VALUE);
+    }
+
+    private boolean jump(long limit) {
         Due due = first();
-        if (due == null || due.at > horizon) return false;
+        if (due == null || due.at > limit) return false;
         now = Math.max(now, due.at);
         return true;
     }
