@@ -23,6 +23,7 @@
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.scope :as scope]
+   [skein.sim.blind :as blind]
    [skein.sim.explore :as explore]
    [skein.sim.options :as options]
    [skein.sim.report :as report]
@@ -204,10 +205,11 @@
              {:keys [summary failure]}
              (runs/supervised options
                (fn exploring []
-                 (let [{:keys [failure unequal] :as result} (explore/explore options body)]
-                   (assoc result :failure
-                          (cond failure (found options failure body)
-                                unequal (report/unequal options unequal body))))))]
+                 (let [{:keys [summary failure unequal], schedules :first} (explore/explore options body)]
+                   (cond
+                     failure {:summary summary :failure (found options failure body)}
+                     unequal {:summary summary :failure (report/unequal options unequal body)}
+                     :else {:summary (blind/seen summary options schedules body)}))))]
          (cond
            failure (fails options failure site)
            (in-test? options) (test/do-report {:type :pass}))
@@ -254,7 +256,8 @@
   true when no schedule is left, and :lite true if threads are not simulated. :new-chance estimates the probability
   that one more schedule gives a run unlike all before. Schedules differ only in the order of waits and
   :points. The use of a free lock, a queue or a ConcurrentHashMap is not a point. Where its order matters,
-  call `yield` before it.
+  call `yield` before it. If runs show that there is something that the check can't see, the summary has :blind
+  in place of :all: a map of reasons to places, see doc/simulation.md.
 
   options, a map or a symbol for one; may be left out. Any other form is a part of the body, and fails if it gives options and
   more forms follow:

@@ -18,6 +18,7 @@
    [skein.inspect :as inspect]
    [skein.inspect.survivors :as survivors]
    [skein.sim :as sim]
+   [skein.sim.blind :as blind]
    [skein.sim.dump :as dump])
   (:import
    (clojure.lang Compiler)
@@ -30,14 +31,22 @@
 
 (Failures/addMachinery "skein.inspect.rt.") ; its thread runs no code of the program
 
+(defn ^:no-doc told
+  "Prints what a check in a test has not seen, if there is something. Returns the summary of the check."
+  [summary]
+  (when-some [blind (:blind summary)]
+    (test/with-test-out
+      (println (str (some-> (first test/*testing-vars*) symbol) " does not see all: " (blind/text blind)))))
+  summary)
+
 (defmacro defsim
-  "Defines a test. `skein.sim/check` runs its body, with `options` if they are given. Throws
-  :skein/bad-argument."
+  "Defines a test. `skein.sim/check` runs its body, with `options` if they are given. If the summary of the check has :blind, the
+  test prints a line that says what the check has not seen. Throws :skein/bad-argument."
   {:style/indent 1
    :arglists '([name options? & body])}
   [name & args]
   (check/that "The name of defsim" name (simple-symbol? name) "a symbol")
-  `(test/deftest ~name (sim/check ~@args)))
+  `(test/deftest ~name (told (sim/check ~@args))))
 
 (defn- check-called
   "Throws :skein/bad-argument if `x`, the argument of the function `name`, is a test: then clojure.test has called it as a fixture."

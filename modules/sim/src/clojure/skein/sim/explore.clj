@@ -2,9 +2,10 @@
 (ns skein.sim.explore
   "Runs a body under many schedules, until one fails or the budget is spent.
 
-  * `explore` - {:summary map :failure {:schedule :simulation :number} :unequal schedule}"
+  * `explore` - {:summary map :failure {:schedule :simulation :number} :unequal schedule :first schedules}"
   {:no-doc true}
   (:require
+   [skein.sim.blind :as blind]
    [skein.sim.runs :as runs])
   (:import
    (clojure.lang PersistentQueue)
@@ -135,24 +136,26 @@
 
 (defn explore
   "Runs `body`, a function, by schedules as `options` say. Must be called on a thread of `runs/supervised`. Returns
-  {:summary map}, with :failure {:schedule :simulation :number} or :unequal, a schedule by which two
-  runs differed."
+  {:summary map}, with :failure {:schedule :simulation :number}, or :unequal, a schedule by which two
+  runs differed, or else :first, the first schedules."
   [{:keys [strategy seed] :as options} body]
   (let [next-strategy (source strategy)
         start (System/nanoTime)
         drew? (do (runs/play options runs/fifo body) ; warm up: namespaces are loaded, caches are filled
                   (.drew (runs/play options runs/fifo body)))]
     (loop [number 0, state {:seed seed :totals (RunTotals.) :queue (conj PersistentQueue/EMPTY []) :last nil
-                            :search (Reduction.)}]
+                            :search (Reduction.) :first []}]
       (let [over (over? options number start)
             strategy (when-not over (next-strategy number state))]
         (if (nil? strategy)
-          {:summary (summary state options number (and (not over) (#{:exhaustive :reduced} (:strategy options))))}
+          {:summary (summary state options number (and (not over) (#{:exhaustive :reduced} (:strategy options))))
+           :first (:first state)}
           (let [schedule (schedule options strategy number drew?)
                 sim (runs/play options schedule body)
                 unequal? (and (< number 2) (not (.verdict sim)) ; before `learn`, after which the same schedule could run otherwise
                               (not= (.hash (.-trace sim)) (.hash (.-trace (runs/play options schedule body)))))
-                state (learn state strategy sim options)]
+                state (cond-> (learn state strategy sim options)
+                        (< number blind/schedules) (update :first conj (runs/schedule-of schedule sim)))]
             (cond
               (.verdict sim)
               {:summary (summary state options (inc number) false)

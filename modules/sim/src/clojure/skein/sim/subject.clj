@@ -30,7 +30,7 @@
 (defn events
   "Returns the events of a run that belong in its story."
   [^Simulation sim]
-  (remove (fn [^Trace$Event e] (or (#{Trace$Kind/DEREF Trace$Kind/CLOSING} (.kind e)) (inside? e))) (.events (.-trace sim))))
+  (remove (fn [^Trace$Event e] (or (#{Trace$Kind/DEREF Trace$Kind/PARK Trace$Kind/CLOSING} (.kind e)) (inside? e))) (.events (.-trace sim))))
 
 ;;;; Names
 

@@ -70,7 +70,7 @@
               children (filter (fn [^Task t] (or (parties (.frame t)) (parties (.thread t)))) (.live sim))]
           {:for (subject/end-of scope) :needs (when-not (next children) (first children)) :all children})))))
 
-(defn- waiting-class
+(defn waiting-class
   "Returns the name of the class whose method waits in the JDK, for a thread with this stack, or nil."
   [stack]
   (some (fn [^StackTraceElement e] (when-not (re-find #"^(java|jdk)\." (.getClassName e)) (.getClassName e))) stack))
@@ -86,7 +86,7 @@
   [stack]
   (= "clojure.lang.LockingTransaction" (waiting-class stack)))
 
-(defn- joins?
+(defn joins?
   "Returns whether a thread with this stack waits for the end of a virtual thread."
   [stack]
   (some (fn [^StackTraceElement e] (and (= "java.lang.Thread" (.getClassName e)) (= "join" (.getMethodName e)))) stack))

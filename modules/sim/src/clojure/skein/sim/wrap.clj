@@ -124,7 +124,7 @@
                v))
          (instance? IPending x) (do (.touches ^Simulation sim x)
                                     (.awaitWithoutThreads ^Simulation sim #(.isRealized ^IPending x))
-                                    (when-not (.isRealized ^IPending x) (.note ^Simulation sim Trace$Kind/DEREF x nil))
+                                    (.note ^Simulation sim Trace$Kind/DEREF x nil)
                                     (f x))
          :else (f x))))
     ([x ms value]

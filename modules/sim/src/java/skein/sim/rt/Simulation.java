@@ -766,6 +766,12 @@ public final class Simulation extends World implements Executor {
         if (trace.keeps() && !isAtLeast(Phase.FAILED)) record(kind, t, t.port(), with, t.frame().state);
     }
 
+    /** Records that the thread of {@code t} waits. */
+    void parks(Task t) {
+        if (trace.keeps() && !isAtLeast(Phase.FAILED) && t.thread != null)
+            record(Trace.Kind.PARK, t, null, null, threads.stack(t));
+    }
+
     private void record(Trace.Kind kind, Task task, Object on, String with, Object site) {
         if (on instanceof Task spawned && kind == Trace.Kind.SPAWN) spawned.site = site;
         trace.add(new Trace.Event(clock.now, task, kind, on, with, site, trace.hash(), trace.choices()));

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import skein.rt.Operation;
 import skein.rt.World;
 import skein.rt.block.Failures;
 import skein.rt.block.Frame;
@@ -126,6 +127,8 @@ final class Threads {
 
     /** The thread of {@code t} stops running. */
     private void blocks(Task t, Thread.State state) {
+        boolean waits = state == Thread.State.WAITING || state == Thread.State.BLOCKED; // it may just have yielded
+        if (waits && t.threadOperation == Operation.NONE) sim.parks(t);
         if (state == Thread.State.BLOCKED) atMonitors.add(t);
         else if (state == Thread.State.TIMED_WAITING && !sim.admitsOutside()) sim.fail(Verdict.Kind.REAL_TIME, t);
     }

@@ -38,8 +38,10 @@ public final class Trace {
         /** A compare-and-set! has changed nothing. */
         UNSET,
         DELIVER,
-        /** A task waits for a promise or a future. */
+        /** A task asks for the value of a promise or a future. */
         DEREF,
+        /** A thread waits outside of Skein's operations, in java.util.concurrent or for a monitor. */
+        PARK,
         GIVES_BACK,
         /** A task waits for the end of a scope. */
         CLOSING,
@@ -91,8 +93,7 @@ public final class Trace {
      * @param hash of all events up to this one
      * @param choices how many choices there had been
      */
-    public record Event(
-            long at, Task task, Kind kind, Object on, String value, Object site, long hash, int choices) {}
+    public record Event(long at, Task task, Kind kind, Object on, String value, Object site, long hash, int choices) {}
 
     private static final long PRIME = 0x100000001b3L;
 
