@@ -273,6 +273,8 @@
                  steps take time too, so that a timeout can come first. :manual: by `advance` only
   - :leaks       :puts, the default: a put that still waits at the end is a failure. :all: every
                  wait is. :none
+  - :drain-ms    how much time passes by itself once the body has ended, so that blocks which wait for timers
+                 go on; by default 10000
   - :max-steps   a run with more steps is a livelock; by default 100000
   - :faults      {name x} for `fault`
   - :outside     what to do about threads that are not simulated. :fail, the default. :wait: wait for
@@ -375,7 +377,7 @@
                                                                   (if (:seed options) (str "in a random order (seed " (:seed options) ")") "in the default order"))
         error (:skein/error result)
         trace (.-trace simulation)]
-    (cond-> {:steps (.steps simulation) :virtual-ms (quot (.now simulation) 1000000)
+    (cond-> {:steps (.steps simulation) :virtual-ms (quot (.endedAt simulation) 1000000)
              :token (token/write (runs/schedule-of schedule simulation) (.hash trace))
              :events (vec (.events trace))}
       (nil? error) (assoc :value (.value simulation))
@@ -395,7 +397,7 @@
 (defn ^:no-doc with-virtual-time*
   "Does the work of `with-virtual-time`, for a body as a function."
   [body]
-  (let [{:keys [value failure text token thrown]} (run* {:leaks :none} body)]
+  (let [{:keys [value failure text token thrown]} (run* {:leaks :none :drain-ms 0} body)]
     (cond
       thrown (throw thrown)
       failure (error/fail! failure text {:token token})

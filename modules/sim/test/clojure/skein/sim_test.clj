@@ -43,7 +43,7 @@
 (deftest a-run-returns-its-value-and-takes-no-time
   (is (= {:value :late :virtual-ms 3600000}
          (select-keys (sim/run (let [c (chan)] (go (<! (timeout 3600000)) (>! c :late)) (<!! c))) [:value :virtual-ms])))
-  (is (= 0 (:virtual-ms (sim/run (go (<! (timeout 1000))) 1))) "the clock stops when the body has ended")
+  (is (= 0 (:virtual-ms (sim/run (go (<! (timeout 1000))) 1))) "the time is that of the body's end")
   (is (= 180 (sim/with-virtual-time (dotimes [_ 180] (<!! (timeout 1))) (sim/now-ms))))
   (is (= :skein/sim-deadlock (:failure (sim/run (<!! (chan)))))))
 
@@ -187,6 +187,26 @@
 (deftest a-sleep-that-only-some-runs-see-is-named
   (let [runs (atom 0)]
     (is (= :skein/sim-outside (first (failure (when (even? (long (swap! runs inc))) (Thread/sleep 5))))))))
+
+(defn- returns-early
+  "Ends after 3 ms, and leaves a block that puts its reply after `ms`."
+  [ms]
+  (let [reply (chan)]
+    (go (<! (timeout ms)) (>! reply :late))
+    (a/alts!! [reply (timeout 3)])))
+
+(deftest timers-run-when-the-body-has-ended
+  (is (= :skein/sim-leak (first (failure {:schedules 5} (returns-early 5)))))
+  (is (nil? (failure {:schedules 5 :drain-ms 0} (returns-early 5))))
+  (is (nil? (failure {:schedules 5 :drain-ms 1000} (returns-early 2000))))
+  (is (= :skein/sim-failed (first (failure {:schedules 5} (go (<! (timeout 5)) (throw (ex-info "later" {})))))))
+  (testing "not for ever"
+    (let [ticks (atom 0)]
+      (is (nil? (failure {:schedules 2 :max-steps 100} (go-loop [] (<! (timeout 1)) (swap! ticks inc) (recur)))))
+      (is (pos? @ticks))))
+  (testing "a time limit that is not reached passes no time"
+    (is (= 3 (:virtual-ms (sim/check {:schedules 5} (a/alts!! [(go (<! (timeout 3))) (timeout 500)]))))))
+  (is (= 0 (sim/with-virtual-time (go (<! (timeout 5)) (throw (ex-info "later" {}))) (sim/now-ms)))))
 
 (deftest a-permit-that-nobody-takes-is-no-leak
   (is (nil? (failure {:schedules 5} (limit/rate-limiter 10) nil)))

@@ -26,6 +26,7 @@
    :points      [#{:channels :atoms} (some-of? :channels :atoms) "a set of :channels and :atoms"]
    :time        [:jump #{:jump :slow :manual} "one of :jump :slow :manual"]
    :leaks       [:puts #{:puts :all :none} "one of :puts :all :none"]
+   :drain-ms    (into [10000] check/time-option)
    :outside     [:fail #{:fail :wait} "one of :fail :wait"]
    :faults      [{} map? "a map of names to functions, exceptions or values"]
    :fault       [:cancel (some-fn #{:cancel :throw :close :expire} fn?) "one of :cancel :throw :close :expire, or a function"]
@@ -60,6 +61,7 @@
               (check/options "skein.sim" options (update-vals known rest))
               (from env "SKEIN_SIM_FOR_MS" parse-long :for-ms))
        (update :watchdog-ms (fn [ms] (check/milliseconds :watchdog-ms ms)))
+       (update :drain-ms (fn [ms] (check/milliseconds :drain-ms ms)))
        (update :for-ms (fn [ms] (when ms (check/milliseconds :for-ms ms))))
        (update :threads (fn [mode]
                           (when (= :auto mode)

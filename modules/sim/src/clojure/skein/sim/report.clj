@@ -113,7 +113,7 @@
 
       Verdict$Kind/DEADLOCK
       {:skein/error :skein/sim-deadlock
-       :words (str "Deadlock after " (.steps sim) " steps, at " (ms (.now sim))
+       :words (str "Deadlock after " (.steps sim) " steps, at " (ms (.endedAt sim))
                    " ms: these tasks can never continue, and no timer is due.")}
 
       Verdict$Kind/LEAK
@@ -123,7 +123,7 @@
 
       Verdict$Kind/LIVELOCK
       {:skein/error :skein/sim-livelock
-       :words (str (.steps sim) " steps at " (ms (.now sim)) " ms of virtual time, and no end; "
+       :words (str (.steps sim) " steps at " (ms (.endedAt sim)) " ms of virtual time, and no end; "
                    (busy sim name-of) ".")}
 
       Verdict$Kind/OUTSIDE

@@ -43,10 +43,15 @@
 ;; Code that is loaded when it is first used must not be loaded in a run.
 (wrap/preview (a/chan))
 
-(defn- settings ^Settings [{:keys [threads points time max-steps leaks outside patient?]} {:keys [slow? seed fault-at]} events? describe]
-  (Settings. (boolean threads) (contains? points :channels) (contains? points :atoms) (= :manual time) (boolean slow?) (long max-steps)
-             (case leaks :none Settings$Leaks/NONE, :puts Settings$Leaks/PUTS, :all Settings$Leaks/ALL) (= :wait outside) 200000000 (cond (not describe) 0, patient? 500000000, :else 100000000) (boolean events?) (long seed)
-             (int (or fault-at 0)) describe wrap/preview))
+(defn- settings
+  ^Settings [{:keys [threads points time max-steps leaks drain-ms outside patient?]}
+             {:keys [slow? seed fault-at]} events? describe]
+  (Settings. (boolean threads) (contains? points :channels) (contains? points :atoms) (= :manual time)
+             (boolean slow?) (long max-steps)
+             (case leaks :none Settings$Leaks/NONE, :puts Settings$Leaks/PUTS, :all Settings$Leaks/ALL)
+             (* 1000000 (long drain-ms)) (= :wait outside) 200000000
+             (cond (not describe) 0, patient? 500000000, :else 100000000)
+             (boolean events?) (long seed) (int (or fault-at 0)) describe wrap/preview))
 
 (defn- collect
   "Receives what clojure.test reports in a run. The first failure ends the run."

@@ -48,6 +48,12 @@ final class Clock {
         return due != null && due.at <= now ? later.poll() : null;
     }
 
+    /** Returns whether an entry is due by a time. */
+    boolean isDueBy(long at) {
+        Due due = first();
+        return due != null && due.at <= at;
+    }
+
     /** Lets the clock move by itself up to a time. */
     void allow(long until) {
         horizon = Math.max(horizon, until);

@@ -22,7 +22,7 @@ public final class RunTotals {
         if (!seen.add(hash)) seenAgain.add(hash);
         steps += sim.steps();
         longest = Math.max(longest, sim.steps());
-        virtualNanos = Math.max(virtualNanos, sim.now());
+        virtualNanos = Math.max(virtualNanos, sim.endedAt());
         choices = Math.max(choices, sim.trace.choices());
         if (sim.sightings().isEmpty()) return;
         sim.sightings().forEach((claim, holds) -> sightings.merge(claim, holds, Boolean::logicalOr));

@@ -13,6 +13,7 @@ import clojure.lang.IFn;
  * @param slowSteps whether steps may take time
  * @param maxSteps the most steps that a run may have
  * @param leaks which waits of tasks are leaks, when the body has ended
+ * @param drainNanos how far the clock moves by itself once the body has ended
  * @param waitsOutside whether threads that are not simulated may wake members
  * @param outsideNanos how long to wait for them when no task can run
  * @param lateNanos if they may not, how long to wait for one that does so, which fails the run; else it ends in a deadlock
@@ -30,6 +31,7 @@ public record Settings(
         boolean slowSteps,
         long maxSteps,
         Leaks leaks,
+        long drainNanos,
         boolean waitsOutside,
         long outsideNanos,
         long lateNanos,

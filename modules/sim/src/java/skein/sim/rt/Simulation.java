@@ -94,7 +94,7 @@ public final class Simulation extends World implements Executor {
     private boolean drew; // random numbers
     private IFn targeted; // injects a fault into what the test has named; null before that
     private int points; // passed since then
-    private long endedAt; // on its clock
+    private long endedAt; // the body, or the run if it ended before; on its clock
     private Object value; // of the body
     private Object description; // of what waits, when the run ended
 
@@ -148,6 +148,7 @@ public final class Simulation extends World implements Executor {
             if (!isAtLeast(Phase.CLEANING)) fail(Verdict.Kind.EXCEPTION, t);
         }
         if (!settings.threads()) Thread.interrupted(); // nested may have interrupted this thread
+        if (!isAtLeast(Phase.CLEANING)) endedAt = clock.now;
         end(main);
     }
 
@@ -354,9 +355,7 @@ public final class Simulation extends World implements Executor {
             settlers.remove(0).run();
             return true;
         }
-        if (main.hasEnded()
-                && !cleaning
-                && !(judge.verdict() == null && tasks.anyPutWaits() && ++extraSteps <= LAST_STEPS)) return false;
+        if (main.hasEnded() && !cleaning && !drains()) return false;
         if (clock.jump()) {
             passTime(clock.now);
             return true;
@@ -364,6 +363,14 @@ public final class Simulation extends World implements Executor {
         if (settings.waitsOutside() || threads.needsCarrier())
             return threads.awaitOutsiders(cleaning ? 1_000_000 : settings.outsideNanos());
         return !cleaning && threads.awaitOutsiders(settings.lateNanos());
+    }
+
+    /** The body has ended. Returns whether the clock may move: a timer is due soon, or one may save a value. */
+    private boolean drains() {
+        return judge.verdict() == null
+                && (clock.isDueBy(endedAt + settings.drainNanos()) || tasks.anyPutWaits())
+                && ++extraSteps <= LAST_STEPS
+                && steps < settings.maxSteps() / 2; // a ticker that goes on for ever is no livelock
     }
 
     // The end of a run
@@ -376,7 +383,7 @@ public final class Simulation extends World implements Executor {
     /** Finds out whether the run has failed. A second call has no effect. */
     private void judge() {
         if (isAtLeast(Phase.CLEANING)) return;
-        endedAt = clock.now;
+        if (!main.hasEnded()) endedAt = clock.now;
         judge.putCausesFirst();
         if (!main.hasEnded() && judge.verdict() == null) {
             Outsider waiting = threads.waitsOutside();
@@ -867,7 +874,12 @@ public final class Simulation extends World implements Executor {
 
     /** Returns the virtual time, in nanoseconds since the run began. */
     public long now() {
-        return isAtLeast(Phase.CLEANING) ? endedAt : clock.now;
+        return clock.now;
+    }
+
+    /** Returns the virtual time when the body ended, or when the run ended before it. */
+    public long endedAt() {
+        return endedAt;
     }
 
     /** Returns whether a random number has been drawn. */
