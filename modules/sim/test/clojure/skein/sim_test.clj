@@ -179,6 +179,7 @@
   (is (nil? (failure {:leaks :none :schedules 5} (let [c (chan)] (go (>! c 1)) nil))))
   (is (= :skein/sim-leak (first (failure {:leaks :all} (let [c (chan)] (go (<! c)) nil)))))
   (is (= :skein/sim-livelock (first (failure {:max-steps 500} (let [c (chan 1)] (go-loop [] (a/poll! c) (recur)))))))
+  (is (= :skein/sim-failed (first (failure {:max-steps 500} (do (is (= 1 2)) (loop [] (sim/yield) (recur)))))))
   (let [runs (atom 0)]
     (is (= :skein/sim-not-deterministic (first (failure (when (even? (long (swap! runs inc))) (<!! (go 1))))))))
   (is (= :skein/sim-outside (first (failure (Thread/sleep 5))))))

@@ -70,11 +70,8 @@ final class Judge {
         kept.add(new Kept(thrown, observed, verdict == null));
     }
 
-    /** Returns whether this is the first reason to fail. */
-    boolean fails(Verdict.Kind kind, Object cause) {
-        if (verdict != null) return false;
-        verdict = new Verdict(kind, cause);
-        return true;
+    void fails(Verdict.Kind kind, Object cause) {
+        if (verdict == null) verdict = new Verdict(kind, cause);
     }
 
     /** Returns why the run has failed, or null. */

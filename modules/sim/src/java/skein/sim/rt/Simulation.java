@@ -375,9 +375,10 @@ public final class Simulation extends World implements Executor {
 
     // The end of a run
 
-    /** Records why the run has failed. The first reason counts. */
+    /** Records why the run has failed. The first reason counts, but each except a failed assertion ends the run. */
     public void fail(Verdict.Kind kind, Object cause) {
-        if (judge.fails(kind, cause) && kind != Verdict.Kind.ASSERTION && phase == Phase.RUNNING) phase = Phase.FAILED;
+        judge.fails(kind, cause);
+        if (kind != Verdict.Kind.ASSERTION && phase == Phase.RUNNING) phase = Phase.FAILED;
     }
 
     /** Finds out whether the run has failed. A second call has no effect. */
