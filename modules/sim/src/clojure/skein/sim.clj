@@ -9,7 +9,7 @@
   A body is evaluated again for each schedule. Its tasks are the body itself and the blocks,
   callbacks, timers and threads that it starts. They all run on one thread, and the simulation decides
   which of them runs. A task gives way to another where it waits, before a channel operation, and where
-  it reads or changes an atom. Code between two such points runs without interruption, even if it
+  it reads or changes an atom, a ref or an agent. Code between two such points runs without interruption, even if it
   takes a free lock.
   Input and output, platform threads and Thread/sleep are not simulated. If a body uses one of them, the
   report names it. See doc/simulation.md.
@@ -268,7 +268,8 @@
   - :strategy    :mix, the default, :random or `[:pct d]`. :exhaustive: all orders of the points.
                  :reduced: as :exhaustive, but only one of several orders that differ only in the order
                  of steps of blocks that share no port, atom or promise
-  - :points      where a task gives way without waiting, by default #{:channels :atoms}
+  - :points      where a task gives way without waiting, by default #{:channels :atoms}; :atoms stands for volatiles,
+                 refs, agents and promises too
   - :time        :jump, the default: the clock jumps to the next timer when no task can run. :slow:
                  steps take time too, so that a timeout can come first. :manual: by `advance` only
   - :leaks       :puts, the default: a put that still waits at the end is a failure. :all: every

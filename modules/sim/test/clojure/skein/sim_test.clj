@@ -125,6 +125,48 @@
                     (both (fn [] (dosync (transact a cfg))))
                     (when-not (= 4 @a) (throw (ex-info "" {}))))))))))
 
+(deftest refs-and-agents-are-points
+  (testing "write skew"
+    (is (= :skein/sim-failed
+           (first (failure (let [a (ref 1), b (ref 1)
+                                 leave (fn [from] (dosync (when (= 2 (+ (long @a) (long @b))) (alter from dec))))
+                                 p (virtual/future (leave a)), q (virtual/future (leave b))]
+                             [@p @q]
+                             (when (= 0 @a @b) (throw (ex-info "both have left" {}))))))))
+    (is (nil? (failure {:schedules 200}
+                (let [a (ref 1), b (ref 1)
+                      leave (fn [from] (dosync (when (= 2 (+ (long (ensure a)) (long (ensure b)))) (alter from dec))))
+                      p (virtual/future (leave a)), q (virtual/future (leave b))]
+                  [@p @q]
+                  (when (= 0 @a @b) (throw (ex-info "both have left" {}))))))))
+  (testing "a read outside of the transaction that writes"
+    (is (= :skein/sim-failed
+           (first (failure (let [a (ref 0)]
+                             (both (fn [] (let [n @a] (dosync (ref-set a (inc (long n)))))))
+                             (when-not (= 2 @a) (throw (ex-info "lost" {}))))))))
+    (is (nil? (failure {:schedules 200}
+                (let [a (ref 0)]
+                  (both (fn [] (dosync (alter a inc))))
+                  (when-not (= 2 @a) (throw (ex-info "lost" {}))))))))
+  (testing "an agent that is read before it has acted"
+    (let [[error story] (failure (let [ag (agent 0)]
+                                   (send ag inc)
+                                   (when-not (= 1 @ag) (throw (ex-info "early" {})))))]
+      (is (= :skein/sim-failed error))
+      (is (re-find #"main +sends to agent-1.*\n(.*\n)* .* reads agent-1 = 0" (str story))))
+    (is (nil? (failure {:schedules 50} (let [ag (agent 0)]
+                                         (send ag inc)
+                                         (send-off ag inc)
+                                         (await ag)
+                                         (when-not (= 2 @ag) (throw (ex-info "early" {})))))))))
+
+(deftest no-block-joins-the-transaction-of-a-body-without-threads
+  (is (nil? (failure {:threads :none :schedules 50}
+              (let [r (ref 0), added (go (dosync (alter r inc)))]
+                (try (dosync (deref r) (sim/yield) (throw (ex-info "" {}))) (catch Exception _))
+                (<!! added)
+                (when-not (= 1 @r) (throw (ex-info "undone" {}))))))))
+
 (deftest errors-of-transactions-are-found
   (testing "write skew"
     (is (= :skein/sim-failed (first (failure (let [a (ref 1), b (ref 1)

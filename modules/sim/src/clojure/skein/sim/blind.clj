@@ -34,7 +34,7 @@
 (def ^:private touching
   "The kinds of events in which a task touches what they are about."
   #{Trace$Kind/TAKE Trace$Kind/PUT Trace$Kind/ALTS Trace$Kind/POLL Trace$Kind/OFFER Trace$Kind/CLOSE
-    Trace$Kind/AT Trace$Kind/DEREF Trace$Kind/CLOSING})
+    Trace$Kind/AT Trace$Kind/SEND Trace$Kind/DEREF Trace$Kind/CLOSING})
 
 (defn- touched
   "Returns {task set of what it touches}. A block touches its result; that the body takes it does not
@@ -60,6 +60,11 @@
                  lives))
              {} (vec (events sim))))
 
+(defn- action?
+  "Returns whether a task is the action of an agent, which touches the agent."
+  [^Task task]
+  (some-> (.-work task) class .getName (= "clojure.lang.Agent$Action")))
+
 (defn- alone
   "Returns {name place} of the blocks and threads that touch nothing that another task touches, while
   another such one lives."
@@ -69,6 +74,7 @@
         lives (lives sim)
         alone (filter (fn [^Task t]
                         (and (#{Task$Kind/GO Task$Kind/THREAD} (.-kind t))
+                             (not (action? t))
                              (every? #(= 1 (users %)) (touched t))))
                       (keys lives))
         meet? (fn [t u]

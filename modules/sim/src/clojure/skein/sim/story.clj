@@ -38,6 +38,7 @@
       Trace$Kind/READ (str "reads " (name-of on) " = " value)
       Trace$Kind/WRITE (str "sets " (name-of on) " = " value)
       Trace$Kind/UNSET (str "compare-and-set! of " (name-of on) " fails")
+      Trace$Kind/SEND (str "sends to " (name-of on))
       Trace$Kind/DREW (str "draws " value)
       Trace$Kind/NOTE value
       Trace$Kind/FAULT (str "fault " value)

@@ -9,7 +9,7 @@
   (:require
    [clojure.string :as str])
   (:import
-   (clojure.lang IAtom Volatile)
+   (clojure.lang Agent IAtom Ref Volatile)
    (skein.rt Channel Labels)
    (skein.rt.block Failures Frame Sites)
    (skein.rt.schedule Timeout)
@@ -30,7 +30,9 @@
 (defn events
   "Returns the events of a run that belong in its story."
   [^Simulation sim]
-  (remove (fn [^Trace$Event e] (or (#{Trace$Kind/DEREF Trace$Kind/PARK Trace$Kind/CLOSING} (.kind e)) (inside? e))) (.events (.-trace sim))))
+  (remove (fn [^Trace$Event e]
+            (or (#{Trace$Kind/DEREF Trace$Kind/PARK Trace$Kind/CLOSING} (.kind e)) (inside? e)))
+          (.events (.-trace sim))))
 
 ;;;; Names
 
@@ -52,6 +54,8 @@
     (limiter x) "limiter"
     (instance? Channel x) "chan"
     (or (instance? IAtom x) (instance? Volatile x)) "atom"
+    (instance? Ref x) "ref"
+    (instance? Agent x) "agent"
     :else "port"))
 
 (defn collect-ports

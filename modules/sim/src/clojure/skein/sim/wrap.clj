@@ -14,7 +14,7 @@
    [skein.impl.error :as error]
    [skein.scope :as scope])
   (:import
-   (clojure.lang IAtom IPending Volatile)
+   (clojure.lang Agent IAtom IPending Ref Volatile)
    (skein.async.limit Permit)
    (skein.rt Operation Region$Owner World)
    (skein.sim.rt Members Simulation Trace$Kind)))
@@ -75,10 +75,10 @@
           (when-some [^Simulation sim (Simulation/here)] (.note sim Trace$Kind/FAILED (first args) failure)))
         v))))
 
-;;;; Atoms and volatiles: a point before each read and write
+;;;; Atoms, volatiles, refs and agents: a point before each read and write
 
 (defn- shared? [x]
-  (or (instance? IAtom x) (instance? Volatile x)))
+  (or (instance? IAtom x) (instance? Volatile x) (instance? Ref x) (instance? Agent x)))
 
 (defn- tell [^Simulation sim kind x value]
   (when (.keepsEvents sim) (.note sim kind x (preview value))))
@@ -111,7 +111,9 @@
               v))
         (f p x)))))
 
-(defn- reading [f]
+(defn- reading
+  "Returns `f`, the function deref, with a point before it, or before it waits."
+  [f]
   (fn
     ([x]
      (let [sim (Simulation/here)]
@@ -131,6 +133,27 @@
      (if-some [^Simulation sim (Simulation/here)]
        (Members/deref sim x (long ms) value f)
        (f x ms value)))))
+
+(defn- ensuring
+  "Returns `f`, the function ensure, with a point before it."
+  [f]
+  (fn [x]
+    (let [sim (Simulation/here)]
+      (if (and sim (.atoms ^Simulation sim))
+        (do (.point ^Simulation sim Operation/NONE Trace$Kind/AT x nil)
+            (let [v (f x)]
+              (tell sim Trace$Kind/READ x v)
+              v))
+        (f x)))))
+
+(defn- sending
+  "Returns `f`, which sends an action to an agent, the argument with number `i`, with a point before it."
+  [i f]
+  (fn [& args]
+    (let [sim (Simulation/here), agent (nth args i nil)]
+      (when (and sim (.atoms ^Simulation sim))
+        (.point ^Simulation sim Operation/NONE Trace$Kind/SEND agent nil))
+      (apply f args))))
 
 (defn- asking [f]
   (fn [x]
@@ -205,6 +228,10 @@
     {#'clojure.core/deref reading
      #'clojure.core/deliver giving
      #'clojure.core/realized? asking
+     #'clojure.core/ensure ensuring
+     #'clojure.core/send (partial sending 0)
+     #'clojure.core/send-off (partial sending 0)
+     #'clojure.core/send-via (partial sending 1)
      #'limit/release! giving-back
      #'scope/closing closing
      #'scope/cancel! (partial cancelling "a scope")
@@ -217,7 +244,9 @@
     {#'a/poll! (partial trying Trace$Kind/POLL nil? "its poll! gets nothing")
      #'a/offer! (partial trying Trace$Kind/OFFER not "its offer! fails")
      #'clojure.core/compare-and-set! (partial pointed (fn [[_ new] set?] (if set? new ::unset)))}
-    (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/vreset!] (repeat (partial pointed (fn [_ v] v))))
+    (zipmap [#'clojure.core/swap! #'clojure.core/reset! #'clojure.core/vreset!
+             #'clojure.core/alter #'clojure.core/commute #'clojure.core/ref-set]
+            (repeat (partial pointed (fn [_ v] v))))
     (zipmap [#'clojure.core/swap-vals! #'clojure.core/reset-vals!] (repeat (partial pointed (fn [_ [_ new]] new))))))
 
 (defonce ^:private state (atom {:users 0 :before nil})) ; changed under its own monitor

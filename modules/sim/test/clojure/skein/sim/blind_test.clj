@@ -42,6 +42,8 @@
                        "a channel" (fn [] (let [c (chan)] (go (>! c 1)) (<!! (go (<! c)))))
                        "a promise" (fn [] (let [p (promise)] (run! deref [(future (deliver p 1)) (future @p)])))
                        "a result" (fn [] (let [a (go 1)] (<!! (go (<! a)))))
+                       "a ref" (fn [] (let [r (ref 0), add #(future (dosync (alter r inc)))] (run! deref [(add) (add)])))
+                       "an agent" (fn [] (let [a (agent 0)] (send a inc) (send a inc) (await a)))
                        "one after the other" (fn [] [@(future 1) @(future 2)])}]
     (testing what
       (is (= {} (blind body))))))

@@ -2,6 +2,7 @@
 package skein.sim.rt;
 
 import clojure.lang.IFn;
+import clojure.lang.LockingTransaction;
 import clojure.lang.RT;
 import java.util.ArrayList;
 import java.util.List;
@@ -516,10 +517,15 @@ public final class Simulation extends World implements Executor {
     private void mayGiveWay(Task t) {
         if (settings.threads()) {
             if (Thread.currentThread().isVirtual() && passes()) threads.giveWay();
-        } else if (t == main && mainWaits == null && passes()) {
+        } else if (canNest() && passes()) {
             tasks.enqueue(main);
             nested();
         }
+    }
+
+    /** Without threads: whether others can run on the stack of the current task. They would join its transaction. */
+    private boolean canNest() {
+        return current == main && mainWaits == null && !LockingTransaction.isRunning();
     }
 
     /** The operation in which a thread may have blocked is done. */
@@ -710,7 +716,7 @@ public final class Simulation extends World implements Executor {
     public void rest() {
         if (Internals.holdsRefs()) return;
         if (settings.threads()) Thread.yield();
-        else if (current == main && mainWaits == null && !isAtLeast(Phase.CLEANING)) {
+        else if (canNest() && !isAtLeast(Phase.CLEANING)) {
             tasks.rest(main);
             nested();
         }

@@ -38,6 +38,8 @@ public final class Trace {
         /** A compare-and-set! has changed nothing. */
         UNSET,
         DELIVER,
+        /** A task sends an action to an agent. */
+        SEND,
         /** A task asks for the value of a promise or a future. */
         DEREF,
         /** A thread waits outside of Skein's operations, in java.util.concurrent or for a monitor. */
