@@ -29,7 +29,8 @@
    [skein.sim.report :as report]
    [skein.sim.runs :as runs]
    [skein.sim.shrink :as shrink]
-   [skein.sim.token :as token])
+   [skein.sim.token :as token]
+   [skein.sim.tokens :as tokens])
   (:import
    (java.util.concurrent Future)
    (skein.rt Channel)
@@ -193,6 +194,25 @@
         (println (str "skipped: " (test/testing-vars-str site) ": SKEIN_SIM=" token
                       " is of another test, or this one has changed since."))))))
 
+(defn- test-name []
+  (symbol (first test/*testing-vars*)))
+
+(defn- tokens-path
+  "Returns the path of the file of failing tokens, or nil if there is none or no test runs."
+  [options]
+  (when (in-test? options) (:tokens options)))
+
+(defn- fails-again
+  "Replays the schedules that have failed before in this test. Returns {:summary :failure} for the first that
+  fails, or nil."
+  [options body]
+  (when-some [path (tokens-path options)]
+    (some (fn [token]
+            (let [failure (report/replayed options (token/parse token) body (str "replayed from " path))]
+              (when (:skein/error failure)
+                {:summary (select-keys options [:seed]) :failure (assoc failure :token token)})))
+          (tokens/of path (test-name)))))
+
 (defn ^:no-doc check*
   "Does the work of `check`, for a body as a function. `site` is {:file :line}. `token` is that of the environment, or nil."
   ([options body site] (check* options body site (System/getenv "SKEIN_SIM")))
@@ -205,11 +225,14 @@
              {:keys [summary failure]}
              (runs/supervised options
                (fn exploring []
-                 (let [{:keys [summary failure unequal], schedules :first} (explore/explore options body)]
-                   (cond
-                     failure {:summary summary :failure (found options failure body)}
-                     unequal {:summary summary :failure (report/unequal options unequal body)}
-                     :else {:summary (blind/seen summary options schedules body)}))))]
+                 (or (fails-again options body)
+                     (let [{:keys [summary failure unequal], schedules :first} (explore/explore options body)]
+                       (cond
+                         failure {:summary summary :failure (found options failure body)}
+                         unequal {:summary summary :failure (report/unequal options unequal body)}
+                         :else {:summary (blind/seen summary options schedules body)})))))]
+         (when-some [path (when failure (tokens-path options))]
+           (tokens/add! path (test-name) (:token failure)))
          (cond
            failure (fails options failure site)
            (in-test? options) (test/do-report {:type :pass}))
@@ -281,6 +304,8 @@
   - :outside     what to do about threads that are not simulated. :fail, the default. :wait: wait for
                  them
   - :threads     :auto, the default; :none: without virtual threads
+  - :tokens      the path of a file. In a test of clojure.test, a schedule that fails is added to it, and those in it are
+                 replayed first
   - :watchdog-ms how long one step may take, in real time; by default 10000
   - :report      :test, the default: in a test of clojure.test reports to it. :throw: throws there too, so that the call is
                  a property of test.check

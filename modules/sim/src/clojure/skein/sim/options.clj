@@ -31,6 +31,7 @@
    :faults      [{} map? "a map of names to functions, exceptions or values"]
    :fault       [:cancel (some-fn #{:cancel :throw :close :expire} fn?) "one of :cancel :throw :close :expire, or a function"]
    :threads     [:auto #{:auto :none} "one of :auto :none"]
+   :tokens      [nil string? "the path of a file"]
    :watchdog-ms (into [10000] check/time-option)
    :report      [:test #{:test :throw} "one of :test :throw"]})
 
