@@ -116,8 +116,14 @@ public final class Simulation extends World implements Executor {
         return World.current() instanceof Simulation s ? s : null;
     }
 
-    private boolean isAtLeast(Phase reached) {
-        return phase.compareTo(reached) >= 0;
+    private boolean isRunning() {
+        return phase == Phase.RUNNING;
+    }
+
+    /** Returns whether the run has been judged. */
+    private boolean isCleaning() {
+        Phase p = phase;
+        return p == Phase.CLEANING || p == Phase.OVER;
     }
 
     // The run
@@ -146,10 +152,10 @@ public final class Simulation extends World implements Executor {
         try {
             value = body.invoke();
         } catch (Throwable t) { // every exception of the test is its result
-            if (!isAtLeast(Phase.CLEANING)) fail(Verdict.Kind.EXCEPTION, t);
+            if (!isCleaning()) fail(Verdict.Kind.EXCEPTION, t);
         }
         if (!settings.threads()) Thread.interrupted(); // nested may have interrupted this thread
-        if (!isAtLeast(Phase.CLEANING)) endedAt = clock.now;
+        if (!isCleaning()) endedAt = clock.now;
         end(main);
     }
 
@@ -217,7 +223,7 @@ public final class Simulation extends World implements Executor {
     }
 
     private void begins(Task t) {
-        if (races != null && !isAtLeast(Phase.CLEANING)) races.begins(t);
+        if (races != null && !isCleaning()) races.begins(t);
     }
 
     /** Makes {@code t} the current task. */
@@ -245,7 +251,7 @@ public final class Simulation extends World implements Executor {
     }
 
     private int choose(Strategy.Kind kind, int n) {
-        if (n < 2 || isAtLeast(Phase.FAILED)) return 0;
+        if (n < 2 || !isRunning()) return 0;
         int chosen = strategy.choose(kind, n, this);
         trace.chose(kind, n, chosen);
         if (chosen != 0 && kind != Strategy.Kind.TASK) note(Trace.Kind.DREW, current, null, chosen + 1 + " of " + n);
@@ -261,7 +267,7 @@ public final class Simulation extends World implements Executor {
             return chosen;
         }
         for (; ; ) {
-            if (isAtLeast(Phase.CLEANING) ? ++extraSteps > LAST_STEPS : phase == Phase.FAILED) return null;
+            if (isCleaning() ? ++extraSteps > LAST_STEPS : phase == Phase.FAILED) return null;
             if (onCarrier) threads.admitOutsiders();
             else if (threads.needsCarrier()) return null;
             admitDue();
@@ -295,8 +301,8 @@ public final class Simulation extends World implements Executor {
     private boolean beginStep() {
         long step = steps + 1;
         steps = step;
-        if (step > settings.maxSteps() && !isAtLeast(Phase.FAILED)) fail(Verdict.Kind.LIVELOCK, null);
-        if (judge.hasClaims() && !isAtLeast(Phase.FAILED)) checkClaims();
+        if (step > settings.maxSteps() && isRunning()) fail(Verdict.Kind.LIVELOCK, null);
+        if (judge.hasClaims() && isRunning()) checkClaims();
         if (settings.slowSteps()) {
             int length = choose(Strategy.Kind.CHANCE, STEP_NANOS.length);
             if (length > 0) passTime(clock.now + STEP_NANOS[length]);
@@ -322,7 +328,7 @@ public final class Simulation extends World implements Executor {
 
     /** Counts the points since the test has named a target. Returns a task that injects the fault there, or null. */
     private Task faultDue() {
-        if (targeted == null || isAtLeast(Phase.FAILED) || ++points != settings.faultAt()) return null;
+        if (targeted == null || !isRunning() || ++points != settings.faultAt()) return null;
         IFn inject = targeted;
         note(Trace.Kind.FAULT, current, null, "at point " + points);
         return add(new Task(
@@ -349,7 +355,7 @@ public final class Simulation extends World implements Executor {
 
     /** Called when no task is ready. Returns whether one may be ready now. */
     private boolean goesOn() {
-        boolean cleaning = isAtLeast(Phase.CLEANING);
+        boolean cleaning = isCleaning();
         current = timers;
         if (races != null) races.rests();
         if (!settlers.isEmpty()) {
@@ -379,12 +385,12 @@ public final class Simulation extends World implements Executor {
     /** Records why the run has failed. The first reason counts, but each except a failed assertion ends the run. */
     public void fail(Verdict.Kind kind, Object cause) {
         judge.fails(kind, cause);
-        if (kind != Verdict.Kind.ASSERTION && phase == Phase.RUNNING) phase = Phase.FAILED;
+        if (kind != Verdict.Kind.ASSERTION && isRunning()) phase = Phase.FAILED;
     }
 
     /** Finds out whether the run has failed. A second call has no effect. */
     private void judge() {
-        if (isAtLeast(Phase.CLEANING)) return;
+        if (isCleaning()) return;
         if (!main.hasEnded()) endedAt = clock.now;
         judge.putCausesFirst();
         if (!main.hasEnded() && judge.verdict() == null) {
@@ -475,7 +481,7 @@ public final class Simulation extends World implements Executor {
     @Override
     protected boolean point(Member member, boolean mayDefer) {
         Task t = (Task) member;
-        boolean cleaning = isAtLeast(Phase.CLEANING);
+        boolean cleaning = isCleaning();
         t.threadOperation = Operation.NONE;
         trace.mix(t.id * 8L + t.operation().ordinal());
         if (trace.keeps())
@@ -505,7 +511,7 @@ public final class Simulation extends World implements Executor {
         if (trace.keeps()) note(kind, t, on, with == null ? null : print(with));
         t.threadOperation = operation;
         t.threadPort = on;
-        boolean cleaning = isAtLeast(Phase.CLEANING);
+        boolean cleaning = isCleaning();
         if (cleaning && !(kind == Trace.Kind.AT && Threads.inSkeinsCode()))
             ends(t); // a scope must learn that a child has ended
         if (cleaning) return;
@@ -716,7 +722,7 @@ public final class Simulation extends World implements Executor {
     public void rest() {
         if (Internals.holdsRefs()) return;
         if (settings.threads()) Thread.yield();
-        else if (canNest() && !isAtLeast(Phase.CLEANING)) {
+        else if (canNest() && !isCleaning()) {
             tasks.rest(main);
             nested();
         }
@@ -770,19 +776,19 @@ public final class Simulation extends World implements Executor {
 
     /** Records something at the place in the code that does it. */
     private void note(Trace.Kind kind, Task task, Object on, String with) {
-        if (!trace.keeps() || isAtLeast(Phase.FAILED) || quiet) return;
+        if (!trace.keeps() || !isRunning() || quiet) return;
         boolean inCode = World.current() == this && kind != Trace.Kind.END && kind != Trace.Kind.SWITCH;
         record(kind, task, on, with, inCode ? new Throwable().getStackTrace() : null);
     }
 
     /** Records an operation of a block, whose code knows the place by the block's state. */
     private void noteOperation(Trace.Kind kind, Task t, String with) {
-        if (trace.keeps() && !isAtLeast(Phase.FAILED)) record(kind, t, t.port(), with, t.frame().state);
+        if (trace.keeps() && isRunning()) record(kind, t, t.port(), with, t.frame().state);
     }
 
     /** Records that the thread of {@code t} waits. */
     void parks(Task t) {
-        if (trace.keeps() && !isAtLeast(Phase.FAILED) && t.thread != null)
+        if (trace.keeps() && isRunning() && t.thread != null)
             record(Trace.Kind.PARK, t, null, null, threads.stack(t));
     }
 
@@ -811,12 +817,12 @@ public final class Simulation extends World implements Executor {
 
     /** Returns whether the run has failed or ended, and members are being cancelled. */
     public boolean isEnding() {
-        return isAtLeast(Phase.FAILED);
+        return !isRunning();
     }
 
     /** Returns whether threads outside of the simulation may wake its members. */
     boolean admitsOutside() {
-        return settings.waitsOutside() || isAtLeast(Phase.CLEANING);
+        return settings.waitsOutside() || isCleaning();
     }
 
     /** Returns whether reads and changes of atoms are points. */
