@@ -786,9 +786,12 @@ public final class Simulation extends World implements Executor {
         if (trace.keeps() && isRunning()) record(kind, t, t.port(), with, t.frame().state);
     }
 
-    /** Records that the thread of {@code t} waits. */
+    /**
+     * Records that the thread of {@code t} waits. Not in a run that is described if it fails: if another thread wakes {@code t}
+     * while its stack is read, it is not known which one.
+     */
     void parks(Task t) {
-        if (trace.keeps() && isRunning() && t.thread != null)
+        if (trace.keeps() && isRunning() && settings.describe() == null && t.thread != null)
             record(Trace.Kind.PARK, t, null, null, threads.stack(t));
     }
 
