@@ -1,53 +1,23 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns app
-  "Makes the jar of an application of the launcher out of the modules on the class path: the Java classes, all namespaces of
-  some of the modules and what they require compiled ahead of time with direct linking, and all other sources and
-  resources unchanged, so that a command may load a namespace when it first needs it.
+  "Makes an application of the launcher ready to run, out of the modules on the class path.
 
-      java -cp CLASS-PATH clojure.main tools/build/app.clj FOLDER MODULE...
+      java -cp CLASS-PATH:tools/build clojure.main -m app FOLDER MODULE...
 
-  Writes FOLDER/app.jar. A MODULE is a folder such as apps/wf. The jar is for `./skein` alone. Maven and aot.clj make those
-  of the libraries."
+  Writes FOLDER/app.jar: the Java classes, all namespaces of some modules and what they require compiled ahead of time with direct
+  linking, and all other sources and resources unchanged, so that a command may load a namespace when it first needs it. Copies
+  the libraries beside it, because a user may not be allowed to read the builder's repository. Writes the class path, and the
+  folders of sources."
   (:require
+   [aot]
    [clojure.java.io :as io]
    [clojure.string :as str]
-   [clojure.walk :as walk])
+   [clojure.walk :as walk]
+   [jar])
   (:import
-   (java.io File OutputStream)
-   (java.nio.file.attribute FileTime)
-   (java.util.zip ZipEntry ZipOutputStream)))
+   (java.io File)))
 
 (set! *warn-on-reflection* true)
-
-;; All entries have one time, so the jar's bytes depend on its content alone.
-(def ^:private entry-time (FileTime/fromMillis 946684800000))
-
-(defn- delete-tree! [^File folder]
-  (doseq [^File file (reverse (file-seq folder))]
-    (.delete file)))
-
-(defn- files-below
-  "Returns a map from path relative to `folder`, with slashes, to File."
-  [^File folder]
-  (let [prefix (.toPath folder)]
-    (into (sorted-map)
-          (for [^File file (file-seq folder) :when (.isFile file)]
-            [(str/replace (str (.relativize prefix (.toPath file))) File/separatorChar \/) file]))))
-
-(defn- folders
-  "Returns the folders on the class path that end in `ending`: those of the modules."
-  [ending]
-  (for [entry (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))
-        :when (str/ends-with? entry ending)]
-    (io/file entry)))
-
-(defn- namespaces
-  "Returns the namespaces of a module."
-  [module]
-  (for [path (mapcat (comp keys files-below) (folders (str "/" module "/src/clojure")))
-        :let [[_ name] (re-matches #"(.*)\.cljc?" path)]
-        :when name]
-    (symbol (str/replace name #"[/_]" {"/" ".", "_" "-"}))))
 
 (def ^:private refer-core '(clojure.core/refer 'clojure.core))
 
@@ -57,12 +27,9 @@
   [expansion]
   (walk/postwalk (fn change [form] (if (= refer-core form) (list `when `*compile-files* form) form)) expansion))
 
-(defn- compile! [namespaces ^File classes]
-  (.mkdirs classes)
+(defn- compile! [modules classes]
   (alter-var-root #'ns (fn change [expand] (fn expand-less [& arguments] (without-refer (apply expand arguments)))))
-  (binding [*compile-path* (str classes)
-            *compiler-options* (assoc *compiler-options* :direct-linking true)]
-    (run! compile namespaces)))
+  (aot/compile! classes (map second (mapcat #(aot/namespaces (io/file % "src" "clojure")) modules)) {:direct-linking true}))
 
 (defn- compiled?
   "Returns whether the Clojure source at `path` has its class among `entries`. Such a source
@@ -70,24 +37,27 @@
   [entries path]
   (contains? entries (str/replace path #"\.cljc?$" "__init.class")))
 
-(defn- jar-entries [^File compiled]
-  (let [classes (into (files-below compiled)
-                      (comp (mapcat files-below) (filter #(str/ends-with? (key %) ".class")))
-                      (folders "/target/classes"))]
-    (into classes
-          (comp (mapcat files-below) (remove #(compiled? classes (key %))))
-          (folders "/src/clojure"))))
+(defn- copy! [^File library folder]
+  (let [copy (io/file folder "lib" (.getName library))]
+    (io/make-parents copy)
+    (io/copy library copy)
+    (str "lib/" (.getName library))))
 
-(defn- write-jar! [^File jar entries]
-  (with-open [out (ZipOutputStream. (io/output-stream jar))]
-    (doseq [[^String path ^File file] entries]
-      (.putNextEntry out (.setLastModifiedTime (ZipEntry. path) entry-time))
-      (io/copy file ^OutputStream out)
-      (.closeEntry out))))
-
-(let [[folder & modules] *command-line-args*
-      classes (io/file folder "classes")]
-  (compile! (mapcat namespaces modules) classes)
-  (write-jar! (io/file folder "app.jar") (jar-entries classes))
-  (delete-tree! classes))
-(shutdown-agents)
+(defn -main [folder & modules]
+  (let [classes (io/file folder "classes")
+        [libraries folders] ((juxt filter remove) #(.isFile ^File %)
+                                                  (map io/file (str/split (System/getProperty "java.class.path") (re-pattern File/pathSeparator))))
+        folders (remove #(= "build" (.getName ^File %)) folders)]
+    (compile! modules classes)
+    (let [compiled (into (jar/files-below classes) (filter #(str/ends-with? (key %) ".class")) (mapcat jar/files-below folders))]
+      (jar/write! (io/file folder "app.jar")
+                  (into compiled (remove #(compiled? compiled (key %))) (mapcat jar/files-below folders))))
+    (jar/delete-tree! classes)
+    ;; Clojure's jar comes first: while Clojure starts it looks for its own parts, and opening one jar is quicker than opening two.
+    (let [[core others] ((juxt filter remove) #(re-find #"^lib/clojure-" %) (map #(copy! % folder) libraries))]
+      (spit (io/file folder "class-path") (str/join "\n" (concat core ["app.jar"] others [""]))))
+    (let [root (str (.getCanonicalPath (io/file ".")) "/")]
+      (spit (io/file folder "sources")
+            (str/join (for [source folders, :let [[_ module] (re-matches #"(.*)/src/clojure" (str source))], part ["src" "deps.edn"] :when module]
+                        (str (str/replace-first module root "") "/" part "\n"))))))
+  (shutdown-agents))

@@ -1,75 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds what is missing or stale, for the launcher ../../skein, which reads this file: Maven's
-# part, the applications' jars, and their start-up caches.
+# Builds what is missing or stale, for the launcher ../../skein, which reads this file: Java classes and
+# class paths (build.clj), the applications' jars (app.clj), and their start-up caches.
 #
-# Its output is in target/skein: stamps (base: Maven's part; one for each lane), build.log, lock, and a folder for each
-# application: stamp, app.jar, lib/ (the libraries that the jar needs, because its user may not be allowed to read the
-# builder's repository), cache/ (one start-up cache for each JDK).
+# Class paths are in target/classpath, for the whole and in each module. In target/skein are stamps, build.log, lock, and a folder
+# for each application: stamp, sources, class-path, app.jar, lib/ and cache/ (one start-up cache for each JDK).
 
-app= # the application, if one is needed
+# --- What is fresh ---------------------------------------------------------------
 
-# --- Modules, class paths and stamps ---------------------------------------------
-
-# Sets modules to the folders that pom.xml lists, such as modules/fold: the one list there is.
-list_modules() {
-  modules=
-  while IFS= read -r line; do
-    case $line in
-      *'<module>'*)
-        line=${line#*<module>}
-        modules="$modules ${line%%</module>*}"
-        ;;
-      *'</modules>'*) return ;;
-    esac
-  done <"$root/pom.xml"
-}
-
-# Sets lanes to the modules that pom.xml has in profiles of their names. They are built on request only.
-list_lanes() {
-  lanes= profiles=
-  while IFS= read -r line; do
-    case $line in
-      *'<profiles>'*) profiles=yes ;;
-      *'</profiles>'*) return ;;
-      *'<module>'*)
-        line=${line#*<module>}
-        [ -z "$profiles" ] || lanes="$lanes ${line%%</module>*}"
-        ;;
-    esac
-  done <"$root/pom.xml"
-}
-
-add_module() { # FOLDER
-  class_path=$class_path:$1/src/clojure
-  [ ! -d "$1/src/resources" ] || class_path=$class_path:$1/src/resources # for clj-kondo, which searches class paths
-  class_path=$class_path:$1/target/classes
-  sources=$sources$newline$1/src$newline$1/pom.xml
-}
-
-# Sets class_path to that of MODULE, jars to the libraries in it, and sources to the folders and files that it is
-# built from. Returns false if something is missing. Clojure sources are used without a build.
+# Sets class_path to that of MODULE, which is . for the whole. Returns false if something is missing.
 read_class_path() { # MODULE runtime|test|provided
-  class_path= jars= sources=
+  class_path=
   [ -r "$root/$1/target/classpath/$2" ] || return 1
   IFS= read -r entries <"$root/$1/target/classpath/$2" || [ -n "$entries" ] || return 1
-  add_module "$root/$1"
-  [ "$2" != test ] ||
-    class_path=$class_path:$root/$1/test/clojure:$root/$1/target/test-classes:$root/tools/testing
   IFS=:
   for entry in $entries; do
-    case $entry in
-      "$root"/*/target/classes) add_module "${entry%/target/classes}" ;;
-      *)
-        [ -f "$entry" ] || entry=$state/$app/lib/${entry##*/}
-        [ -f "$entry" ] || { unset IFS; return 1; }
-        jars=$jars:$entry
-        ;;
-    esac
+    case $entry in /*) ;; *) entry=$root/$entry ;; esac
+    [ -e "$entry" ] || { unset IFS; return 1; }
+    class_path=$class_path:$entry
   done
   unset IFS
-  jars=${jars#:}
-  class_path=${class_path#:}:$jars
+  class_path=${class_path#:}
 }
 
 # A folder's time changes with its entries, so a deleted file makes a stamp stale too.
@@ -82,29 +33,24 @@ fresh() { # STAMP PATH...
 
 # Clojure sources don't count here, because they are used without a build.
 base_fresh() {
-  list_modules
-  set -- "$root/pom.xml"
-  for built in $modules; do
-    read_class_path "$built" runtime && read_class_path "$built" test || return 1
-    set -- "$@" "$root/$built/pom.xml" "$root/$built/src/java" "$root/$built/test/java"
-  done
-  fresh "$state/base.stamp" "$@"
+  set +f
+  set -- "$root"/*/*/deps.edn "$root"/*/*/src/java "$root"/*/*/test/java
+  set -f
+  fresh "$state/base.stamp" "$root/deps.edn" "$root/tools/build" "$@"
 }
 
-lane_fresh() { # MODULE
-  read_class_path "$1" test &&
-    fresh "$state/${1##*/}.stamp" "$root/pom.xml" "$root/$1/pom.xml" "$root/$1/src/java" "$root/$1/test/java" "$state/base.stamp"
+module_fresh() { # MODULE runtime|test|provided
+  base_fresh && { [ "$1" != modules/spark ] || fresh "$state/spark.stamp" "$state/base.stamp"; } && read_class_path "$@"
 }
 
 app_fresh() {
-  read_class_path "${app_modules%% *}" runtime && [ -f "$state/$app/app.jar" ] || return 1
-  IFS=$newline
-  set -- "$root/pom.xml" "$root/tools/build" "$root/skein" $sources
-  unset IFS
+  [ -f "$state/$app/app.jar" ] || return 1
+  set -- "$root/skein" "$root/tools/build" "$root/deps.edn"
+  while IFS= read -r source; do set -- "$@" "$root/$source"; done <"$state/$app/sources"
   fresh "$state/$app/stamp" "$@"
 }
 
-# --- Building --------------------------------------------------------------------
+# --- The lock --------------------------------------------------------------------
 
 alive() { # PROCESS-ID
   kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null 2>&1
@@ -149,86 +95,69 @@ unlock() {
   clear_progress
 }
 
-# Prints the first artifact that Maven could not fetch, if any.
-unfetched() {
-  sed -n -e 's/.*Could not transfer artifact \([^ ]*\) from.*/\1/p' \
-    -e 's/.*Could not find artifact \([^ ]*\) in .*/\1/p' \
-    -e 's/.*offline mode and the artifact \([^ ]*\) has.*/\1/p' "$log" | sed q
-}
+# --- Building --------------------------------------------------------------------
 
-maven_failed() {
-  artifact=$(unfetched)
-  [ -z "$artifact" ] ||
-    fail "the first build needs the network: Maven could not fetch $artifact. Its log: $log"
-  error=$(sed -n 's/^\[ERROR\] *//p' "$log" | grep -v -e '^COMPILATION ERROR' -e '^-*$' | sed q)
-  fail "the build failed: ${error:-Maven gave no reason}. Its log: $log"
-}
-
-need_maven() { # WHY
-  command -v mvn >/dev/null 2>&1 ||
-    fail "$1, and there is no Maven (mvn) on PATH; install Maven 3.8 or newer (Debian: apt install maven, macOS: brew install maven)."
-}
-
-# Maven runs on the same JDK, so the pom's toolchain accepts it wherever it is installed.
-build_base() {
-  need_maven 'the project must be built'
+# Sets class_path to that of tools.build, which Maven fetches. All else is fetched by tools.build itself.
+find_tools() {
   find_java javac
-  progress "building with JDK $java_version (the first build fetches Clojure and Maven's plugins)"
-  : >"$state/base.new"
-  list_modules
-  for built in $modules; do
-    rm -rf "$root/$built/target/classes" "$root/$built/target/test-classes" "$root/$built/target/maven-status"
-  done
-  (cd "$root" && JAVA_HOME=$java_home mvn -q -B -Dmaven.resources.skip=true test-compile) \
-    >"$log" 2>&1 </dev/null || maven_failed
-  mv "$state/base.new" "$state/base.stamp"
-  base_fresh || fail "the build left no class path, or sources changed meanwhile. Its log: $log"
+  ! read_class_path . tools || ! fresh "$root/target/classpath/tools" "$root/tools/build/deps.edn" || return 0
+  command -v mvn >/dev/null 2>&1 ||
+    fail "the project must be built, and there is no Maven (mvn) on PATH; install Maven 3.8 or newer (Debian: apt install maven, macOS: brew install maven)."
+  version=$(sed -n 's/.*tools.build {:mvn\/version "\([^"]*\)".*/\1/p' "$root/tools/build/deps.edn")
+  printf '<project><modelVersion>4.0.0</modelVersion><groupId>skein</groupId><artifactId>tools</artifactId><version>1</version><dependencies>
+<dependency><groupId>io.github.clojure</groupId><artifactId>tools.build</artifactId><version>%s</version></dependency>
+</dependencies></project>' "$version" >"$state/pom.xml"
+  (cd "$root" && JAVA_HOME=$java_home mvn -q -B -f "$state/pom.xml" \
+    org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath "-Dmdep.outputFile=$root/target/classpath/tools") \
+    >"$log" 2>&1 </dev/null ||
+    fail "Maven could not fetch tools.build, which builds the project: $(sed -n 's/^\[ERROR\] *//p' "$log" | sed q). Its log: $log"
+  read_class_path . tools || fail "Maven left no class path. Its log: $log"
 }
 
-# Builds a module that has a profile of its own. The others must be built.
-build_lane() { # MODULE
-  progress "building ${1##*/} (the first build fetches what it needs)"
-  : >"$state/${1##*/}.new"
-  rm -rf "$root/$1/target/classes" "$root/$1/target/test-classes" "$root/$1/target/maven-status"
-  (cd "$root" && JAVA_HOME=$java_home mvn -q -B -Dmaven.resources.skip=true -P "${1##*/}" -pl "$1" -am test-compile) \
-    >"$log" 2>&1 </dev/null || maven_failed
-  mv "$state/${1##*/}.new" "$state/${1##*/}.stamp"
-  lane_fresh "$1" || fail "the build left no class path, or sources changed meanwhile. Its log: $log"
+run_build() { # ARGS of build.clj...
+  find_tools
+  (cd "$root" && exec "$java_home/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$class_path:tools/build" clojure.main -m build "$@") >"$log" 2>&1 </dev/null ||
+    fail "the build failed: $(sed -n '$s/^skein: //p' "$log"). Its log: $log"
+}
+
+# Compiles Java and writes down class paths. Spark is large, so its module is built on request only.
+build_module() { # MODULE runtime|test|provided
+  find_java javac
+  if [ "$1" != modules/spark ] || ! base_fresh; then
+    progress "building with JDK $java_version (the first build fetches Clojure and other libraries)"
+    : >"$state/base.new"
+    run_build all modules/spark
+    mv "$state/base.new" "$state/base.stamp"
+  fi
+  if [ "$1" = modules/spark ]; then
+    progress 'building spark (the first build fetches Spark)'
+    : >"$state/spark.new"
+    run_build module modules/spark
+    mv "$state/spark.new" "$state/spark.stamp"
+  fi
+  module_fresh "$@" || fail "the build left no class path, or sources changed meanwhile. Its log: $log"
 }
 
 # Compiles all namespaces of the application's modules.
-build_app() {
+build_app() { # MODULE...
   progress 'compiling the application'
-  read_class_path "${app_modules%% *}" runtime || fail "the build left no class path. Its log: $log"
   rm -rf "$state/$app.new"
-  mkdir -p "$state/$app.new/lib"
+  mkdir -p "$state/$app.new"
   : >"$state/$app.new/stamp"
-  "$java_home/bin/java" -Dclojure.main.report=stderr -cp "$class_path" \
-    clojure.main "$root/tools/build/app.clj" "$state/$app.new" $app_modules >"$log" 2>&1 </dev/null ||
+  (cd "$root" && exec "$java_home/bin/java" -Dclojure.main.report=stderr -cp "$class_path:$root/tools/build" \
+    clojure.main -m app "$state/$app.new" "$@") >"$log" 2>&1 </dev/null ||
     fail "the application did not compile: $(sed -n '1,2p' "$log" | tr '\n' ' '). Its log: $log"
-  IFS=:
-  cp $jars "$state/$app.new/lib"
-  unset IFS
   rm -rf "$state/$app"
   mv "$state/$app.new" "$state/$app"
 }
 
-# Builds Maven's part if it is stale: Java classes and class paths.
-ensure_base() {
-  base_fresh || {
+# Sets class_path to that of MODULE, which it builds if something is stale. Without arguments it is that of all modules but
+# core-async and spark.
+find_class_path() { # [MODULE runtime|test|provided]
+  [ $# -gt 0 ] || set -- . runtime
+  module_fresh "$@" || {
     lock
-    base_fresh || build_base
-    unlock
-  }
-  find_java java
-}
-
-ensure_lane() { # MODULE
-  ensure_base
-  lane_fresh "$1" || {
-    lock
-    find_java javac
-    lane_fresh "$1" || build_lane "$1"
+    module_fresh "$@" || build_module "$@"
     unlock
   }
   find_java java
@@ -238,26 +167,19 @@ ensure_lane() { # MODULE
 ensure_app() { # NAME MODULE...
   app=$1
   shift
-  app_modules=$*
   find_java java
   app_fresh || {
     lock
-    base_fresh || build_base
-    find_java java
-    app_fresh || build_app
+    app_fresh || {
+      module_fresh "$1" runtime || build_module "$1" runtime
+      find_java java
+      build_app "$@"
+    }
     unlock
   }
-  read_class_path "$1" runtime
-  # Clojure's jar comes first: while Clojure starts it looks for its own parts, and opening one jar is quicker than opening two.
   app_class_path=
-  IFS=:
-  for jar in $jars; do
-    case $jar in
-      */clojure-*) app_class_path=$state/$app/lib/${jar##*/}:$state/$app/app.jar$app_class_path ;;
-      *) app_class_path=$app_class_path:$state/$app/lib/${jar##*/} ;;
-    esac
-  done
-  unset IFS
+  while IFS= read -r entry; do app_class_path=$app_class_path:$state/$app/$entry; done <"$state/$app/class-path"
+  app_class_path=${app_class_path#:}
   ensure_cache
 }
 

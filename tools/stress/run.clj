@@ -5,6 +5,7 @@
   through interleavings does not."
   (:require
    [clojure.java.io :as io]
+   [clojure.java.shell :refer [sh]]
    [clojure.string :as str])
   (:import
    (java.io File)
@@ -15,20 +16,12 @@
 (def ^:private java (str (System/getProperty "java.home") File/separator "bin" File/separator "java"))
 (def ^:private out (io/file "target" "stress"))
 
-(defn- run-process [command directory]
-  (-> (ProcessBuilder. ^java.util.List (vec command)) .inheritIO (.directory directory) .start .waitFor))
-
 (defn- jcstress
-  "Returns the class path of jcstress, resolved by Maven once."
+  "Returns the class path of jcstress."
   []
-  (let [file (io/file "target" "classpath" "jcstress")]
-    (when-not (.exists file)
-      (when-not (zero? (long (run-process ["mvn" "-q" "-B" "-f" "tools/stress/pom.xml"
-                                           "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
-                                           (str "-Dmdep.outputFile=" (.getAbsolutePath file))]
-                                          nil)))
-        (throw (ex-info "Maven could not fetch jcstress" {}))))
-    (slurp file)))
+  (let [{:keys [exit out err]} (sh "./skein" "classpath" (pr-str '{org.openjdk.jcstress/jcstress-core {:mvn/version "0.16"}}))]
+    (when-not (zero? (long exit)) (throw (ex-info (str "jcstress could not be fetched: " err) {})))
+    (str/trim out)))
 
 (defn- compile-tests [classpath]
   (let [classes (io/file out "classes")
@@ -46,6 +39,6 @@
                                                 (re-pattern File/pathSeparator)))))
       classes (compile-tests classpath)]
   (System/exit
-    (run-process (concat [java "-cp" (str classes File/pathSeparator classpath) "org.openjdk.jcstress.Main"]
-                         (or (seq *command-line-args*) ["-m" "quick"]))
-                 out)))
+    (let [command (concat [java "-cp" (str classes File/pathSeparator classpath) "org.openjdk.jcstress.Main"]
+                          (or (seq *command-line-args*) ["-m" "quick"]))]
+      (-> (ProcessBuilder. ^java.util.List (vec command)) .inheritIO (.directory out) .start .waitFor))))

@@ -1,102 +1,129 @@
 ;; SPDX-License-Identifier: Apache-2.0
-;; The test runner of one module: clojure.main run_tests.clj MODULE [NAMESPACE...]
-;; `./skein test` starts it once for each module, in a process with that module's class path.
-;; It runs every *_test.clj, and writes to the file that the property skein.test.counts names: a line with the numbers of
-;; deftests that passed, failed and were skipped, and for each reason of `skein.skip/skip!` a line with the number of
-;; deftests that gave it. The launcher adds them up.
 (ns skein.run-tests
-  "Runs the test namespaces, all or those named on the command line, and exits
-  with 1 if a test fails, if none passes, or if the whole run hangs."
+  "./skein test [MODULE|NAMESPACE...], and ./skein clojures [VERSION...]. The tests run in other processes: most modules one after
+  another in one, because loading Clojure and Skein takes longer than many a test."
   (:require
+   [clojure.edn :as edn]
    [clojure.java.io :as io]
-   [clojure.string :as str]
-   [clojure.test :as test]))
+   [clojure.java.shell :refer [sh]]
+   [clojure.string :as str])
+  (:import
+   (java.io File)
+   (java.lang ProcessBuilder$Redirect)
+   (java.lang.management ManagementFactory)
+   (java.nio.file Files)
+   (java.nio.file.attribute FileAttribute PosixFilePermissions)))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private ^:const deadline-ms (* 14 60 1000))
+(def ^:private alone
+  "The modules whose tests have a process with their own class path: the bridge takes the place of core.async, and some tests need
+  ClojureScript, Spark or a quiet process."
+  #{"async" "cljs" "core-async" "inspect" "sim" "spark"})
 
-(defn- test-namespaces []
-  (let [root (io/file (first *command-line-args*) "test" "clojure")
-        prefix (count (.getPath root))]
-    (->> (file-seq root)
-         (map #(.getPath ^java.io.File %))
-         (filter #(str/ends-with? % "_test.clj"))
-         (map #(-> (subs % (inc prefix) (- (count %) 4)) (str/replace \/ \.) (str/replace \_ \-) symbol))
-         sort)))
+(defn- refuse! [message]
+  (binding [*out* *err*] (println (str "skein: " message)))
+  (System/exit 2))
 
-(defn- dump-threads! []
-  (doseq [[^Thread thread frames] (Thread/getAllStackTraces)]
-    (println "Thread" (.getName thread) (str (.getState thread)))
-    (doseq [frame frames] (println "   " (str frame)))))
+;;;; Which tests
 
-(defn- start-watchdog!
-  "Starts a thread that prints all stacks of a hanging run and ends it."
+(defn- namespaces-below [^File folder]
+  (for [^File file (sort (file-seq folder)) :when (str/ends-with? (.getName file) "_test.clj")]
+    (-> (str (.relativize (.toPath folder) (.toPath file)))
+        (str/replace #"\.clj$" "") (str/replace \/ \.) (str/replace \_ \-))))
+
+(defn- all-tests
+  "Returns [module namespaces] of each module that has tests."
   []
-  (doto (Thread. ^Runnable (fn watch []
-                             (Thread/sleep (long deadline-ms))
-                             (println "The tests did not end within" (quot deadline-ms 60000) "minutes. All threads:")
-                             (dump-threads!)
-                             (flush)
-                             (.halt (Runtime/getRuntime) 1))
-                 "test-watchdog")
-    (.setDaemon true)
-    (.start)))
+  (for [group ["modules" "apps" "tools"]
+        ^File module (sort (.listFiles (io/file group)))
+        :let [folder (io/file module "test" "clojure")]
+        :when (.isDirectory folder)]
+    [(.getName module) (namespaces-below folder)]))
 
-(def ^:private skipped
-  "reason -> the deftests that gave it"
-  (atom (sorted-map)))
+(defn- selected
+  "Returns what of `tests` the names select: all but Spark's if there are none."
+  [tests names]
+  (if (empty? names)
+    (remove #(= "spark" (first %)) tests)
+    (for [[module namespaces] tests
+          :let [chosen (if (some #{module} names) namespaces (filter (set names) namespaces))]
+          :when (seq chosen)]
+      [module chosen])))
 
-(defmethod test/report :skip [{:keys [reason]}]
-  (test/inc-report-counter :skip)
-  (swap! skipped update reason (fnil conj #{}) (first test/*testing-vars*)))
+(defn- check! [tests names]
+  (when-let [unknown (first (remove (set (mapcat (fn [[module namespaces]] (cons module namespaces)) tests)) names))]
+    (refuse! (str "there is no module and no test namespace '" unknown "'; the modules are " (str/join ", " (map first tests)) "."))))
 
-(defn- run-var
-  "Runs one deftest. Returns :passed, :skipped or :failed. It passes if all its assertions hold and there is at least one."
-  [v]
-  (let [before @test/*report-counters*]
-    (test/test-vars [v])
-    (let [after @test/*report-counters*
-          grew? (fn grew? [k] (< (long (before k 0)) (long (after k 0))))]
-      (cond
-        (or (grew? :fail) (grew? :error)) :failed
-        (grew? :skip) :skipped
-        (grew? :pass) :passed
-        :else (do (println "FAIL: no assertion was made in" v) :failed)))))
+(defn- processes
+  "Returns [module namespaces] of each process. The modules that share one have the class path of house."
+  [tests]
+  (let [{own true, shared false} (group-by (comp boolean alone first) tests)]
+    (cond->> own (seq shared) (cons ["house" (mapcat second shared)]))))
 
-(defn- counts
-  "Returns the numbers of deftests that passed, failed and were skipped."
-  [outcomes]
-  (mapv #(count (filter #{%} outcomes)) [:passed :failed :skipped]))
+;;;; Running them
 
-(defn- run-namespace [n]
-  (require n)
-  (let [vars (->> (vals (ns-interns n)) (filter (comp :test meta)) (sort-by (comp :line meta)))
-        start (System/nanoTime)
-        outcomes (mapv run-var vars)
-        [_ failed skipped] (counts outcomes)]
-    (println (format "%-40s %3d tests, %d failed, %d skipped, %.1f s" n (count vars) failed skipped
-                     (/ (- (System/nanoTime) start) 1e9)))
+(defn- class-path [& arguments]
+  (let [{:keys [exit out err]} (apply sh "./skein" "classpath" arguments)]
+    (when-not (zero? (long exit))
+      (binding [*out* *err*] (print err) (flush))
+      (System/exit exit))
+    (str/trim out)))
+
+(def ^:private clojure-jar #"[^:]*/org/clojure/clojure/[^:]*\.jar")
+
+(defn- with-clojure
+  "Returns the class path with another version of Clojure, unless `version` is nil."
+  [path version]
+  (if version
+    (str/replace path clojure-jar (re-find clojure-jar (class-path (pr-str {'org.clojure/clojure {:mvn/version version}}))))
+    path))
+
+(defn- delete-tree! [^File folder]
+  (run! (fn delete [^File file] (.delete file)) (reverse (file-seq folder))))
+
+(defn- run-process
+  "Runs the namespaces in a process with the flags of this one. Returns its counts."
+  [version [module namespaces]]
+  (let [scratch (.toFile (Files/createTempDirectory "skein-test" (make-array FileAttribute 0))) ; for the temporary files of the tests
+        counts (io/file scratch "counts")
+        command (concat [(str (System/getProperty "java.home") "/bin/java")]
+                        (.getInputArguments (ManagementFactory/getRuntimeMXBean))
+                        [(str "-Djava.io.tmpdir=" scratch) "-cp" (with-clojure (class-path module "test") version)
+                         "clojure.main" "-m" "skein.test-process" (str counts)]
+                        namespaces)]
+    (Files/setPosixFilePermissions (.toPath scratch) (PosixFilePermissions/fromString "rwxr-xr-x")) ; which other users may read
+    (try
+      (.waitFor (.start (doto (ProcessBuilder. ^java.util.List (vec command)) .inheritIO
+                              (.redirectInput (ProcessBuilder$Redirect/from (io/file "/dev/null"))))))
+      (if (.exists counts) (edn/read-string (slurp counts)) {:passed 0, :failed 1, :skipped 0, :reasons {}}) ; the process died
+      (finally (delete-tree! scratch)))))
+
+(defn- run-tests
+  "Runs what the names select, and prints the counts. Returns whether all is well."
+  [version names]
+  (let [tests (all-tests)]
+    (check! tests names)
+    (let [{:keys [passed failed skipped reasons]} (apply merge-with (fn add [a b] (if (map? a) (merge-with + a b) (+ (long a) (long b))))
+                                                         {:passed 0, :failed 0, :skipped 0, :reasons {}}
+                                                         (map #(run-process version %) (processes (selected tests names))))]
+      (doseq [[reason n] reasons] (println n "skipped:" reason))
+      (println (str passed " passed, " failed " failed, " skipped " skipped"))
+      (and (zero? (long failed)) (pos? (long passed))))))
+
+(def ^:private clojures
+  "The versions of Clojure with which the go compiler is tested: the oldest supported one, the current one, the newest alpha."
+  ["1.12.0" "1.12.6" "1.13.0-alpha6"])
+
+(def ^:private of-the-compiler
+  "The tests of code that uses internals of Clojure."
+  ["skein.impl.internals-test" "skein.impl.forms-test" "skein.impl.infer-test" "skein.impl.expand-test" "skein.impl.go-test"
+   "skein.impl.go-limits-test" "skein.impl.go-property-test" "skein.async.go-forms-test"])
+
+(defn -main [& arguments]
+  (let [fine? (if (= "--clojures" (first arguments))
+                (every? true? (mapv (fn [version] (println "Clojure" version) (run-tests version of-the-compiler))
+                                    (or (next arguments) clojures)))
+                (run-tests (System/getenv "SKEIN_CLOJURE") arguments))]
     (flush)
-    outcomes))
-
-(defn- run-all [namespaces]
-  (binding [test/*report-counters* (ref test/*initial-report-counters*)]
-    (into [] (mapcat run-namespace) namespaces)))
-
-(defn- asked-namespaces []
-  (->> *command-line-args* rest (map symbol) seq))
-
-(start-watchdog!)
-(let [outcomes (try (run-all (or (asked-namespaces) (test-namespaces)))
-                    (catch Throwable t
-                      (.printStackTrace t)
-                      [:failed]))
-      [passed failed left-out] (counts outcomes)]
-  (println (format "%s: %d passed, %d failed, %d skipped" (first *command-line-args*) passed failed left-out))
-  (some-> (System/getProperty "skein.test.counts")
-          (spit (str/join (cons (str passed " " failed " " left-out "\n")
-                                (for [[reason tests] @skipped] (str (count tests) " " reason "\n"))))))
-  (shutdown-agents)
-  (flush)
-  (System/exit (if (and (pos? (long passed)) (zero? (long failed))) 0 1)))
+    (System/exit (if fine? 0 1))))

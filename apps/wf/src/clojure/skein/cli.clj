@@ -21,7 +21,7 @@
 (set! *warn-on-reflection* true)
 
 (def version
-  "The version of Skein. A test checks that pom.xml has the same one."
+  "The version of Skein. A test checks that deps.edn has the same one."
   "0.1.0-SNAPSHOT")
 
 ;;;; sample-log

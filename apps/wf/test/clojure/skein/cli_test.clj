@@ -271,7 +271,7 @@
 
 (deftest version-is-that-of-the-build
   (is (= {:code 0, :out (str "skein " cli/version "\n"), :err ""} (run "--version")))
-  (is (= cli/version (second (re-find #"<version>(.*?)</version>" (slurp (io/file "pom.xml")))))))
+  (is (= cli/version (get-in (edn/read-string (slurp "deps.edn")) [:skein/release :version]))))
 
 ;;;; Failures
 

@@ -30,19 +30,13 @@
         (do (.destroyForcibly process) [:late (slurp out)]))
       (finally (.delete out)))))
 
-(def ^:private libraries (io/file "target" "classpath" "bridge-libraries"))
-
-(defn- resolve-libraries!
-  "Lets Maven write the class path of the libraries, out of its cache if that has them."
-  []
-  (let [resolve! (fn [& options]
-                   (run-process (concat ["mvn" "-q" "-B"] options
-                                        ["-f" "modules/core-async/test/libraries/libraries.xml"
-                                         "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
-                                         (str "-Dmdep.outputFile=" (.getAbsolutePath ^File libraries))])))]
-    (when-not (zero? (long (first (resolve! "-o"))))
-      (let [[code output] (resolve!)]
-        (when-not (= 0 code) (throw (ex-info (str "Maven could not fetch the libraries: " output) {})))))))
+(def ^:private libraries
+  "Libraries written for core.async, without core.async."
+  '{org.clojure/clojure {:mvn/version "1.12.6"}
+    com.cognitect.aws/api {:mvn/version "0.8.838", :exclusions [org.clojure/core.async]}
+    com.cognitect.aws/endpoints {:mvn/version "871.2.47.0"}
+    com.cognitect.aws/sqs {:mvn/version "871.2.34.1"}
+    com.datomic/local {:mvn/version "1.0.291", :exclusions [org.clojure/core.async]}})
 
 (defn- entries-but
   "Returns this process's class path, which holds both core.async and the bridge, without the entries that fit."
@@ -57,10 +51,9 @@
 
 (def ^:private class-path
   (delay
-    (when-not (and (.exists ^File libraries)
-                   (< (.lastModified (io/file "modules/core-async/test/libraries/libraries.xml")) (.lastModified ^File libraries)))
-      (resolve-libraries!))
-    (without-core-async (slurp libraries))))
+    (let [[code output] (run-process ["./skein" "classpath" (pr-str libraries)])]
+      (when-not (= 0 code) (throw (ex-info (str "The libraries could not be fetched: " output) {})))
+      (without-core-async (str/trim output)))))
 
 (defn- run-clojure
   "Runs clojure.main with a class path; returns what it printed last, read as EDN, or all output if it failed."

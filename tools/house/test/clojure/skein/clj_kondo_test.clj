@@ -39,11 +39,3 @@
 (deftest explained-macros-exist
   (doseq [sym (concat (explained) (vals (:lint-as @config)))]
     (is (:macro (meta (requiring-resolve sym))) (str sym))))
-
-(deftest the-hook-of-scope-keeps-its-parts
-  (load-string (slurp (str folder "hooks/skein/scope.clj_kondo")))
-  (let [hook (get-in @config [:hooks :macroexpand 'skein.scope/scope])
-        expand (fn [form] (apply (deref (resolve hook)) form nil (rest form)))]
-    (is (= '(clojure.core/let [s {:timeout-ms 5}] (f s) (g s))
-           (expand '(scope [s {:timeout-ms 5}] (f s) (g s)))))
-    (is (= '(clojure.core/let [s nil] (f s)) (expand '(scope [s] (f s)))))))

@@ -38,10 +38,3 @@
         described (into #{} (map #(keyword "skein" (second %))) headings)]
     (is (= #{} (set/difference raised described)) "give each of these a heading in doc/errors.md")
     (is (= #{} (set/difference described raised)) "no code raises these")))
-
-(deftest errors-are-found-where-they-are-raised
-  (is (= [:skein/a :skein/b :skein/c]
-         (raised-by-clojure {:text (str "(error/fail! :skein/a \"A.\" {:kind :skein/d})"
-                                        "(f {:skein/error (if x :skein/b :skein/c)})")})))
-  (is (= [:skein/a :skein/b]
-         (raised-by-java {:text "intern(\"skein\", \"a\"); x(\"skein/b\"); k(\"skein\", \"error\");"}))))

@@ -6,7 +6,8 @@
    [clojure.java.io :as io]
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing use-fixtures]]
-   [skein.sandbox :refer [*sandbox* bare-path delete-tree! finish! launch! link! maven-calls on-path project! refused? sandbox skein! start! with-sandbox write! write-maven!]]
+   [skein.sandbox :refer [*sandbox* bare-path builds delete-tree! finish! launch! link! on-path project! refused? sandbox skein! start!
+                          with-sandbox write! write-maven!]]
    [skein.skip :refer [skip!]])
   (:import
    (java.io File)
@@ -30,21 +31,16 @@
   (let [project (project!)]
     (is (= {:exit 0 :err ""} (dissoc (skein! project "test" "--help") :out)))
     (is (re-find #"^usage: ./skein test \[MODULE" (:out (skein! project "test" "-h"))))
-    (is (refused? 2 ["takes --nrepl" "./skein clojure FILE"] (skein! project "repl" "x.clj")))
-    (is (re-find #"rlwrap ./skein repl(?s).*clojure -P -M:dev" (:out (skein! project "repl" "--help"))))
-    (is (= (skein! project "repl" "--help") (skein! project "repl" "--nrepl" "--help") (skein! project "help" "repl")))
-    (is (refused? 2 ["'nothing'"] (skein! project "help" "nothing")))))
+    (is (re-find #"rlwrap ./skein repl(?s).*clojure -P -M:dev" (:out (skein! project "help" "repl"))))))
 
-(deftest an-unknown-module-is-refused-with-the-list
+(deftest what-is-unknown-is-refused-with-the-list
   (let [project (project!)]
+    (doseq [unknown ["tset" "\\n" ""]]
+      (is (refused? 2 [(str "unknown command '" unknown "'") "the commands are tour repl " " wf " " release"] (skein! project unknown))))
+    (is (refused? 2 ["'nothing'"] (skein! project "help" "nothing")))
     (is (refused? 2 ["no module 'nothing'" "the modules are " "wf"] (skein! project "classpath" "nothing")))
-    (is (refused? 2 ["takes one module"] (skein! project "classpath" "wf" "house")))))
-
-(deftest an-unknown-command-is-refused-with-the-list
-  (let [project (project!)]
-    (doseq [unknown ["tset" "foo" "\\n" ""]]
-      (is (refused? 2 [(str "unknown command '" unknown "'") "the commands are tour repl " " wf " " release"]
-                    (skein! project unknown))))))
+    (is (refused? 2 ["there is no benchmark of nothing"] (skein! project "bench" "nothing")))
+    (is (refused? 2 ["takes --nrepl" "./skein clojure FILE"] (skein! project "repl" "x.clj")))))
 
 ;;;; Building
 
@@ -62,75 +58,41 @@
                   (launch! {:env {"PATH" (bare-path)}} (io/file project "skein") "classpath")))
     (is (not (.exists (io/file project "target/skein/lock"))))))
 
-(deftest without-maven-no-other-clojure-is-tested
-  (let [project (project!)]
-    (is (refused? 2 ["no module and no test namespace 'nothing'"] (skein! project "test" "nothing")))
-    (is (= 0 (maven-calls)))
-    (is (= 0 (:exit (skein! project "classpath"))))
-    (is (refused? 1 ["Clojure 1.12.0 must be fetched" "no Maven"]
-                  (launch! {:env {"PATH" (bare-path) "SKEIN_CLOJURE" "1.12.0"}} (io/file project "skein") "test")))))
-
-(deftest a-release-is-refused-before-it-is-built
-  (let [project (project!)
-        release (fn [env & args] (apply launch! {:env env} (io/file project "skein") "release" args))
-        git (fn [& args] (is (= 0 (:exit (apply launch! {:dir project} "git" "-c" "user.name=a" "-c" "user.email=a@b" args)))))]
-    (doseq [version ["1.2" "v0.1.0" "0.1.0/x" "0.1.0 x" "0.1.x"]]
-      (is (refused? 2 [(str "'" version "' is not a version")] (release {} version))))
-    (is (refused? 2 ["one version" "0.1.0 0.1.1"] (release {} "0.1.0" "0.1.1")))
-    (is (refused? 2 ["not a git checkout"] (release {} "0.1.0")))
-    (is (refused? 1 ["no git on PATH"] (release {"PATH" (bare-path)} "0.1.0")))
-    (git "init" "-q")
-    (git "add" "-A")
-    (git "commit" "-qm" "a")
-    (write! (sandbox "project" "new.txt") "")
-    (is (refused? 2 ["commit or stash"] (release {} "0.1.0")))
-    (.delete (sandbox "project" "new.txt"))
-    (is (refused? 2 ["no secret key 'nobody'"] (release {"SKEIN_SIGN" "nobody" "GNUPGHOME" (str *sandbox*)} "0.1.0")))
-    (let [path (bare-path)]
-      (link! (sandbox "tools" "git") (on-path "git"))
-      (is (refused? 1 ["a release is built by Maven" "no Maven"] (release {"PATH" path} "0.1.0"))))))
-
-(deftest a-failure-of-maven-is-one-line-and-a-log
+(deftest a-failure-of-the-build-is-one-line-and-a-log
   (let [project (project!)
         log (io/file project "target/skein/build.log")]
-    (write! (sandbox "mvn-says") "[ERROR] COMPILATION ERROR : " "[ERROR] A.java:[3,5] ';' expected")
-    (is (refused? 1 ["A.java:[3,5] ';' expected" log] (skein! project "classpath")))
-    (write! (sandbox "mvn-says")
-            (str "[ERROR] Plugin p could not be resolved: Could not transfer artifact "
-                 "a.b:c:jar:1.0 from/to central (https://x): Unknown host x -> [Help 1]"))
-    (is (refused? 1 ["needs the network" "could not fetch a.b:c:jar:1.0" log] (skein! project "classpath")))
-    (is (str/includes? (slurp log) "Unknown host x"))
+    (write! (sandbox "mvn-says") "[ERROR] Could not transfer artifact a.b:c:jar:1.0 from/to central: Unknown host x -> [Help 1]")
+    (is (refused? 1 ["Maven could not fetch tools.build" "a.b:c:jar:1.0" "Unknown host x" log] (skein! project "classpath")))
     (.delete (sandbox "mvn-says"))
+    (write! (sandbox "build-says") "A.java:3: error: ';' expected" "skein: the Java of a does not compile")
+    (is (refused? 1 ["the build failed: the Java of a does not compile" log] (skein! project "classpath")))
+    (is (str/includes? (slurp log) "';' expected"))
+    (.delete (sandbox "build-says"))
     (is (= 0 (:exit (skein! project "classpath"))))))
-
-(deftest resources-are-on-the-class-path
-  (let [project (project!)
-        entries (fn [] (set (str/split (str/trim (:out (skein! project "classpath"))) #":")))
-        resources (io/file project "tools/house/src/resources")]
-    (is (not-any? #(str/includes? % "resources") (entries)))
-    (write! (io/file resources "clj-kondo.exports/g/a/config.edn") "{}")
-    (is (contains? (entries) (str resources)))))
 
 (deftest the-launcher-may-change-while-it-runs
   (let [project (project!)]
-    (spit (sandbox "bin" "mvn") "echo \"an open quote\" >>skein; echo '\"' >>skein\n" :append true)
+    (spit (sandbox "bin" "mvn") (str "\necho 'an open quote\"' >>'" project "/skein'\n") :append true)
     (is (= {:exit 0 :err ""} (select-keys (skein! project "classpath") [:exit :err])))))
 
 (deftest only-what-changed-is-built
   (let [project (project!)
-        calls-after (fn [change]
-                      (change)
-                      (is (= 0 (:exit (skein! project "classpath"))))
-                      (maven-calls))]
-    (is (= 1 (calls-after (fn nothing-built []))))
-    (is (= 1 (calls-after (fn nothing-changed []))))
-    (is (= 1 (calls-after (fn clojure-edited [] (spit (io/file project "apps/wf/src/clojure/skein/cli.clj") "")))))
-    (is (= 2 (calls-after (fn java-edited [] (spit (io/file project "apps/wf/src/java/skein/rt/A.java") "")))))
-    (is (= 3 (calls-after (fn java-deleted [] (.delete (io/file project "apps/wf/src/java/skein/rt/B.java"))))))
-    (is (= 4 (calls-after (fn pom-edited [] (spit (io/file project "apps/wf/pom.xml") "")))))
-    (is (= 5 (calls-after (fn cleaned [] (delete-tree! (io/file project "apps/wf/target"))))))
-    (is (= 6 (calls-after (fn jar-gone [] (run! #(.delete ^File %) (.listFiles (sandbox "lib"))) (write-maven! project)
-                            (.setLastModified (io/file project "pom.xml") (System/currentTimeMillis))))))))
+        builds-after (fn [change]
+                       (change)
+                       (is (= 0 (:exit (skein! project "classpath"))))
+                       (builds))]
+    (is (= 1 (builds-after (fn nothing-built []))))
+    (is (= 1 (builds-after (fn nothing-changed []))))
+    (is (= 1 (builds-after (fn clojure-edited [] (spit (io/file project "apps/wf/src/clojure/skein/cli.clj") "")))))
+    (is (= 2 (builds-after (fn java-edited [] (spit (io/file project "apps/wf/src/java/skein/rt/A.java") "")))))
+    (is (= 3 (builds-after (fn java-deleted [] (.delete (io/file project "apps/wf/src/java/skein/rt/B.java"))))))
+    (is (= 4 (builds-after (fn deps-edited [] (spit (io/file project "apps/wf/deps.edn") "{}")))))
+    (is (= 5 (builds-after (fn cleaned [] (delete-tree! (io/file project "target/classes"))))))
+    (is (= 6 (builds-after (fn jar-gone [] (let [[^File jar] (.listFiles (sandbox "lib"))]
+                                             (.renameTo jar (sandbox "moved.jar"))
+                                             (spit (io/file project "tools/build/build.clj")
+                                                   (str/replace (slurp (io/file project "tools/build/build.clj")) (str jar) (str (sandbox "moved.jar"))))
+                                             (spit (sandbox "bin/mvn") (str/replace (slurp (sandbox "bin/mvn")) (str jar) (str (sandbox "moved.jar")))))))))))
 
 (deftest two-at-once-build-once-and-both-work
   (let [project (project!)
@@ -139,7 +101,7 @@
     (write! log "some text")
     (let [runs (mapv (fn [_] (start! {} launcher "wf" log)) (range 3))]
       (is (= (repeat 3 {:exit 0 :out "some text\n" :err ""}) (map #(dissoc (finish! %) :progress) runs))))
-    (is (= 1 (maven-calls)))))
+    (is (= 1 (builds)))))
 
 (deftest the-lock-of-a-dead-process-is-taken
   (let [project (project!)
@@ -201,17 +163,6 @@
     (is (= {:exit 0 :out "(\"--port\" \"7888\") true \"\"\n" :err ""} (nrepl (sandbox "nrepl.jar") "--port" "7888"))
         "as simulations need, and nREPL to stop an endless loop")))
 
-(deftest a-benchmark-is-chosen-by-its-subject
-  (let [project (project!)
-        skein (io/file project "skein")
-        bench (fn [& args] (:out (apply launch! {:env {"JAVA_HOME" nil}} skein "bench" args)))]
-    (write! (io/file project "tools/bench/run.clj") "(print :run *command-line-args*)")
-    (write! (io/file project "tools/bench/fold.clj") "(print :fold *command-line-args*)")
-    (write! (io/file project "tools/bench/trace.clj") "(print :trace *command-line-args*)")
-    (is (= [":run nil" ":run (--a)" ":run (--a 1)" ":fold nil" ":fold (b)" ":trace nil"]
-           (map #(apply bench %) [[] ["--a"] ["async" "--a" "1"] ["fold"] ["fold" "b"] ["trace"]])))
-    (is (refused? 2 ["there is no benchmark of nothing"] (skein! project "bench" "nothing")))))
-
 (deftest an-edited-application-is-compiled-anew
   (let [project (project!)
         source (io/file project "apps/wf/src/clojure/skein/cli.clj")
@@ -222,7 +173,7 @@
     (is (= "SOME TEXT\n\n" (:out (skein! project "wf" log))))
     (spit source "(ns skein.cli")
     (is (refused? 1 ["did not compile" "skein/cli.clj" "build.log"] (skein! project "wf" log)))
-    (is (= 1 (maven-calls)))))
+    (is (= 1 (builds)))))
 
 (deftest each-application-is-compiled-alone
   (let [project (project!)
@@ -238,7 +189,7 @@
     (spit source (str/replace (slurp source) "println" "prn"))
     (is (= ["some text\n" nil] (said "wf" (sandbox "a.log"))))
     (is (= ["(\"ps\")\n" true] (said "ps")))
-    (is (= 1 (maven-calls)))))
+    (is (= 1 (builds)))))
 
 (deftest a-broken-start-up-cache-is-no-error
   (let [project (project!)

@@ -111,15 +111,3 @@
 
 (deftest files-use-only-what-their-unit-may
   (is (= [] (mapcat faults (project/files ["modules/async/src"] [".clj" ".java"])))))
-
-(deftest a-use-that-is-not-allowed-is-found
-  (let [path "a/src/clojure/skein/impl/error.clj", fault (str path ":2: skein.impl.error may not use skein.rt")]
-    (doseq [text ["(:require\n[skein.rt :as rt])" "(:import\n(skein.rt Channel))"
-                  "\n(skein.rt.Timers/after x)" "\n'skein.rt/late" "\\\"\n^skein.rt.Channel x"]]
-      (is (= [fault] (faults {:path path :text text})) text))
-    (is (= [] (faults {:path path :text "skein.impl.once ; skein.rt\n\"skein.rt \\\" skein.rt\""})))
-    (is (= [(str path ":1: skein.fold is unknown: add a row for it in layers_test")]
-           (faults {:path path :text "skein.fold"}))))
-  (is (= ["a/src/java/skein/rt/A.java:2: skein.rt may not use skein.async"]
-         (faults {:path "a/src/java/skein/rt/A.java"
-                  :text "package skein.rt; // not skein.scope\nimport skein.async.Line;"}))))

@@ -27,12 +27,3 @@
 
 (deftest types-and-state-outlive-a-reload
   (is (= [] (mapcat faults (filter #(str/starts-with? (:path %) "modules/") (project/main-clojure))))))
-
-(deftest a-definition-that-a-reload-repeats-is-found
-  (is (= ["a.clj:1: deftype A: use skein.impl.once" "a.clj:3: def b: use defonce" "a.clj:4: def c: use defonce"]
-         (faults {:path "a.clj" :text (str/join "\n" ["(deftype A [x])"
-                                                      "(deftype-once B [x])"
-                                                      "(def b \"Doc.\" (atom nil))"
-                                                      "(def ^:private c (java.util.WeakHashMap.))"
-                                                      "(defonce d (atom nil))"
-                                                      "(def e (memoize inc))"])}))))

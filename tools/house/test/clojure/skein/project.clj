@@ -21,32 +21,26 @@
     {:path (str/replace (.getPath file) File/separatorChar \/), :text (slurp file)}))
 
 (def modules
-  "The folders of the modules, such as \"modules/fold\": the list that pom.xml holds."
-  (mapv second (re-seq #"<module>(.+?)</module>" (first (str/split (slurp "pom.xml") #"</modules>")))))
+  "The folders of the modules, such as \"modules/fold\": those with a deps.edn and tests."
+  (for [group ["modules" "apps" "tools"]
+        ^File folder (sort (.listFiles (io/file group)))
+        :when (and (.isFile (io/file folder "deps.edn")) (.isDirectory (io/file folder "test")))]
+    (.getPath folder)))
 
-(def ^:private lanes
-  "The folders of the modules with large dependencies. Each is in a profile of pom.xml, and not on
-  this class path."
-  (mapv second (re-seq #"<module>(.+?)</module>" (re-find #"(?s)<profiles>.*</profiles>" (slurp "pom.xml")))))
-
-(defn- clojure-of
-  "Returns the Clojure sources of those of `modules` that are libraries or applications. The bridge,
-  which has core.async's names, is left out, and so is the code that needs ClojureScript, see
-  `for-clojurescript`."
-  [modules]
-  (files (for [module modules
-               :when (re-find #"^(?:modules/(?!core-async$|cljs$)|apps/)" module)]
+(defn main-clojure
+  "Returns the Clojure sources of the libraries and applications. The bridge, which has core.async's names, is left out, and so is
+  the code that needs ClojureScript, see `for-clojurescript`."
+  []
+  (files (for [module modules :when (re-find #"^(?:modules/(?!core-async$|cljs$)|apps/)" module)]
            (str module "/src/clojure"))
          [".clj"]))
-
-(defn main-clojure [] (clojure-of (concat modules lanes)))
 
 (defn for-clojurescript
   "Returns the sources for ClojureScript, its macros included. Their users bring ClojureScript."
   []
   (files ["modules/cljs/src/clojure"] [".clj" ".cljs"]))
 
-(defn main-java [] (files (map #(str % "/src/java") (concat modules lanes)) [".java"]))
+(defn main-java [] (files (map #(str % "/src/java") modules) [".java"]))
 
 (defn lines
   "Returns the lines of `file` as [number text] pairs, from 1."
@@ -89,6 +83,6 @@
     (not-any? :no-doc (cons (meta n) (filter map? more)))))
 
 (defn main-namespaces
-  "Returns the names of the library's namespaces that can be loaded here, sorted."
+  "Returns the names of the namespaces that can be loaded here, sorted: without Spark's."
   []
-  (sort (keep ns-name-of (clojure-of modules))))
+  (sort (keep ns-name-of (remove #(str/starts-with? (:path %) "modules/spark/") (main-clojure)))))

@@ -1,8 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sandbox
-  "Copies of the project for tests that run ./skein, mostly on bad machines. A copy
-  has tiny applications of its own, and a Maven that only counts its calls and
-  writes the class path files."
+  "Copies of the project for tests that run ./skein, mostly on bad machines. A copy has tiny applications of its own, a Maven that
+  only writes the class path of Clojure, and a build that only counts its calls and writes class paths."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str])
@@ -90,51 +89,66 @@
    "  (flush)"
    "  (System/exit 0))"])
 
-(defn- clojure-jars
-  "Returns the jars of Clojure on the class path, as both builds write it down. A JVM that Maven starts has them in a jar of paths."
+(defn- jars
+  "Returns a class path of Clojure, in the sandbox."
   []
-  (filter #(str/ends-with? % ".jar") (str/split (slurp "modules/base/target/classpath/runtime") #":")))
+  (str/join ":" (for [^File jar (map io/file (str/split (System/getProperty "java.class.path") #":"))
+                      :when (re-find #"^(clojure|spec\.alpha|core\.specs\.alpha)-.*\.jar$" (.getName jar))
+                      :let [copy (sandbox "lib" (.getName jar))]]
+                  (do (when-not (.exists copy) (copy! jar copy)) copy))))
 
-(defn write-maven!
-  "Writes a Maven that notes its call and waits a little, as a real one would. It fails with
-  the text in the file mvn-says if there is one."
-  [^File project]
-  (let [jars (str/join ":" (for [jar (clojure-jars)]
-                             (let [copy (io/file *sandbox* "lib" (.getName (io/file jar)))]
-                               (when-not (.exists copy) (copy! jar copy))
-                               (str copy))))]
-    (write-script! (sandbox "bin" "mvn")
-                   "echo called >>../mvn-calls"
-                   "sleep 0.3"
-                   "if [ -f ../mvn-says ]; then cat ../mvn-says; exit 1; fi"
-                   "for module in apps/wf modules/console tools/house; do"
-                   "  mkdir -p $module/target/classpath $module/target/classes/skein/base"
-                   (str "  printf %s '" jars "' >$module/target/classpath/runtime")
-                   "  cp $module/target/classpath/runtime $module/target/classpath/test"
-                   (str "  cp " (.getAbsolutePath (io/file "modules/base/target/classes/skein/base")) "/Launch*.class $module/target/classes/skein/base")
-                   "done")
-    project))
+(defn write-maven! []
+  (write-script! (sandbox "bin" "mvn")
+                 "if [ -f ../mvn-says ]; then cat ../mvn-says; exit 1; fi"
+                 "for option; do case $option in -Dmdep.outputFile=*) file=${option#*=} ;; esac; done"
+                 "mkdir -p \"${file%/*}\""
+                 (str "printf %s '" (jars) "' >\"$file\"")))
+
+(def ^:private build
+  "A build that fails with the text in the file build-says, if there is one. Its first argument is not needed."
+  '[(ns build (:require [clojure.java.io :as io]))
+    (defn -main [& _]
+      (spit "../builds" "called\n" :append true)
+      (let [says (io/file "../build-says")]
+        (when (.exists says)
+          (binding [*out* *err*] (println (slurp says)) (flush))
+          (System/exit 1)))
+      (doseq [module ["." "apps/wf" "modules/console"], kind ["runtime" "test"]
+              :let [file (io/file module "target/classpath" kind), classes (io/file module "target/classes/skein/base")]]
+        (run! io/make-parents [file (io/file classes "x")])
+        (doseq [launch (.listFiles (io/file launcher)) :when (re-find #"Launch.*class" (str launch))]
+          (io/copy launch (io/file classes (.getName launch))))
+        (spit file (str module "/src/clojure:" module "/target/classes:" jars
+                        (when (= "test" kind) ":apps/wf/test/clojure:tools/house/test/clojure:tools/testing:tools")))))])
 
 (defn project!
   "Makes a project in the sandbox, not yet built, and returns its folder."
   (^File [] (project! "project"))
   (^File [folder-name]
-   (let [project (sandbox folder-name)]
-     (doseq [path ["skein" "tools/build/app.clj" "tools/build/jdk.sh" "tools/build/build.sh" "tools/build/release.sh"]]
+   (let [project (sandbox folder-name)
+         launcher (.getAbsolutePath (io/file "modules/base/target/classes/skein/base"))]
+     (doseq [path (into ["skein" "tools/repl/run.clj"]
+                        (map #(str "tools/build/" %) ["aot.clj" "app.clj" "jar.clj" "jdk.sh" "build.sh" "deps.edn"]))]
        (copy! path (io/file project path)))
-     (write! (io/file project "pom.xml") "<modules>" "  <module>apps/wf</module>" "  <module>modules/console</module>"
-             "  <module>tools/house</module>" "</modules>")
-     (doseq [module ["apps/wf" "modules/console" "tools/house"]] (write! (io/file project module "pom.xml") "<project/>"))
+     (doseq [module ["." "apps/wf" "modules/console"]] (write! (io/file project module "deps.edn") "{}"))
+     (doseq [folder ["src/clojure" "apps/wf/test/clojure" "modules/console/test/clojure" "tools/house/test/clojure" "tools/testing"]]
+       (.mkdirs (io/file project folder)))
+     (apply write! (io/file project "tools/build/build.clj")
+            (map pr-str (list* (first build) (list 'def 'launcher launcher) (list 'def 'jars (jars)) (rest build))))
      (apply write! (io/file project "apps/wf/src/clojure/skein/cli.clj") application)
      (apply write! (io/file project "modules/console/src/clojure/skein/inspect/cli.clj") inspector)
+     (.mkdirs (io/file project "modules/inspect/src/clojure"))
      (write! (io/file project "apps/wf/src/java/skein/rt/A.java") "class A {}")
      (write! (io/file project "apps/wf/src/java/skein/rt/B.java") "class B {}")
      (write! (io/file project "examples/access.log") "a line")
      (age! project)
-     (write-maven! project))))
+     (write-maven!)
+     project)))
 
-(defn maven-calls []
-  (let [calls (sandbox "mvn-calls")]
+(defn builds
+  "Returns how often the project was built."
+  []
+  (let [calls (sandbox "builds")]
     (if (.exists calls) (count (str/split-lines (slurp calls))) 0)))
 
 (defn bare-path

@@ -1,23 +1,27 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns lab.peers
-  "The libraries that Skein is compared with. Each has a Maven project in tools/bench/peers with that dependency only."
+  "The libraries that Skein is compared with."
   (:require
-   [clojure.java.io :as io]))
+   [clojure.java.io :as io]
+   [clojure.java.shell :refer [sh]]
+   [clojure.string :as str]))
 
 (set! *warn-on-reflection* true)
 
-(def ^:private goal "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath")
+(def ^:private name->library
+  '{"core.async" org.clojure/core.async, "tools.trace" org.clojure/tools.trace, "duckdb" org.duckdb/duckdb_jdbc})
 
-(defn- resolve! [peer file]
-  (let [command ["mvn" "-q" "-B" "-f" (str "tools/bench/peers/" peer ".xml") goal (str "-Dmdep.outputFile=" file)]
-        process (.start (.redirectErrorStream (ProcessBuilder. ^java.util.List command) true))
-        output (slurp (.getInputStream process))] ; escape sequences, if nothing is wrong
-    (when-not (zero? (.waitFor process))
-      (throw (ex-info (str "Maven could not fetch " peer " to compare with; it needs the network once.\n" output) {:peer peer})))))
+(defn- resolve! [peer]
+  (let [[_ n version] (re-matches #"(.*)-([^-]+)" peer)
+        {:keys [exit out err]} (sh "./skein" "classpath" (pr-str {'org.clojure/clojure {:mvn/version (clojure-version)}
+                                                                  (name->library n) {:mvn/version version}}))]
+    (when-not (zero? (long exit))
+      (throw (ex-info (str peer ", to compare with, could not be fetched; that needs the network once.\n" err) {:peer peer})))
+    (str/trim out)))
 
 (defn classpath
-  "Returns the class path of `peer`, such as \"core.async-1.7.701\", which Maven resolves once."
+  "Returns the class path of `peer`, such as \"core.async-1.7.701\", which is resolved once."
   [peer]
   (let [file (.getAbsoluteFile (io/file "target" "classpath" peer))]
-    (when-not (.exists file) (resolve! peer file))
+    (when-not (.exists file) (spit file (resolve! peer)))
     (slurp file)))
