@@ -36,3 +36,11 @@
 
 (deftest every-java-type-has-javadoc
   (is (= [] (mapcat without-javadoc (project/files ["modules" "apps" "tools"] [".java"])))))
+
+(deftest namespaces-for-users-are-in-the-readme-of-their-module
+  (is (= [] (for [{:keys [path] :as file} (project/files ["modules"] [".clj" ".cljs"])
+                  :let [module (second (re-find #"^(modules/[^/]+)/src/clojure/" path))]
+                  :when (and module (project/for-users? file))
+                  :let [readme (slurp (str module "/README.md"))]
+                  :when (not (str/includes? readme (str "`" (project/ns-name-of file) "`")))]
+              (str path " is neither :no-doc nor in its module's README")))))

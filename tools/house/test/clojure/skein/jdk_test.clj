@@ -59,16 +59,8 @@
     (delete-tree! mac)
     (is (= (str newest) (chosen {})))))
 
-(deftest a-jdk-may-be-named-from-the-callers-folder
-  (let [project (project!)
-        home (jdk! "21.0.2")]
-    (is (= (str home "\n")
-           (:out (launch! {:dir (sandbox "jdks") :env {"SKEIN_JAVA_HOME" "21.0.2"}}
-                          (io/file project "skein") "java-home"))))))
-
-(deftest a-jdk-without-a-release-file-is-asked
+(deftest a-named-jdk-may-be-relative-and-without-a-release-file
   (let [project (project!)
         home (jdk! "21.0.2")]
     (.delete (io/file home "release"))
-    (is (= (str home "\n")
-           (:out (launch! {:env {"SKEIN_JAVA_HOME" home}} (io/file project "skein") "java-home"))))))
+    (is (= (str home "\n") (:out (launch! {:dir (sandbox "jdks") :env {"SKEIN_JAVA_HOME" "21.0.2"}} (io/file project "skein") "java-home"))))))

@@ -70,11 +70,6 @@
     (.delete (sandbox "build-says"))
     (is (= 0 (:exit (skein! project "classpath"))))))
 
-(deftest the-launcher-may-change-while-it-runs
-  (let [project (project!)]
-    (spit (sandbox "bin" "mvn") (str "\necho 'an open quote\"' >>'" project "/skein'\n") :append true)
-    (is (= {:exit 0 :err ""} (select-keys (skein! project "classpath") [:exit :err])))))
-
 (deftest only-what-changed-is-built
   (let [project (project!)
         builds-after (fn [change]
@@ -138,15 +133,6 @@
     (is (= {:exit 0 :out "1 *" :err ""}
            (launch! {:env {"JAVA_OPTS" "-Da=1 -Db=*"}} (io/file project "skein") "clojure" "-e" print-them)))))
 
-(deftest zstandard-may-be-read-without-a-warning
-  (let [project (project!)
-        allowed? (fn [file]
-                   (-> {:env {"JAVA_OPTS" "-Xlog:arguments:stdout -version"}}
-                       (launch! (io/file project "skein") "wf" file)
-                       :out (str/includes? "--enable-native-access=ALL-UNNAMED")))]
-    (is (= {"a.log.zst" true, "-" true, "logs/*" true, "logs/2026-??" true, "a.log" false}
-           (into {} (map (juxt identity allowed?)) ["a.log.zst" "-" "logs/*" "logs/2026-??" "a.log"])))))
-
 (defn- write-jar! [^File jar path & lines]
   (with-open [out (JarOutputStream. (io/output-stream jar))]
     (.putNextEntry out (JarEntry. ^String path))
@@ -173,22 +159,6 @@
     (is (= "SOME TEXT\n\n" (:out (skein! project "wf" log))))
     (spit source "(ns skein.cli")
     (is (refused? 1 ["did not compile" "skein/cli.clj" "build.log"] (skein! project "wf" log)))
-    (is (= 1 (builds)))))
-
-(deftest each-application-is-compiled-alone
-  (let [project (project!)
-        source (io/file project "modules/console/src/clojure/skein/inspect/cli.clj")
-        said (fn [& args]
-               (let [{:keys [out err progress]} (finish! (apply start! {} (io/file project "skein") args))]
-                 (is (= "" err))
-                 [out (some #(str/includes? % "compiling") progress)]))]
-    (write! (sandbox "a.log") "some text")
-    (is (= ["some text\n" true] (said "wf" (sandbox "a.log"))))
-    (is (= ["(ps 1 --prove)\n" true] (said "ps" "1" "--prove")))
-    (is (= ["(why 1 main)\n" nil] (said "why" "1" "main")))
-    (spit source (str/replace (slurp source) "println" "prn"))
-    (is (= ["some text\n" nil] (said "wf" (sandbox "a.log"))))
-    (is (= ["(\"ps\")\n" true] (said "ps")))
     (is (= 1 (builds)))))
 
 (deftest a-broken-start-up-cache-is-no-error

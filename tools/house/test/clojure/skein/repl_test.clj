@@ -18,8 +18,6 @@
 (def ^:private on-ctrl-c @(resolve 'repl.run/on-ctrl-c))
 
 (def ^CountDownLatch begun (CountDownLatch. 1))
-(def ^:private ^CountDownLatch half-typed (CountDownLatch. 1))
-(defn read-half "The reader calls it: by then it has read what precedes the call." [] (.countDown half-typed))
 
 (defn- start-repl
   "Returns a running REPL: :out, :thread, :type! that types a line, and :ctrl-c."
@@ -43,32 +41,6 @@
       (.join thread)
       (is (re-find #"InterruptedException" (str out)))
       (is (str/includes? (str out) "[:still 2]")))))
-
-(deftest ctrl-c-drops-a-form-that-is-half-typed
-  (within-deadline
-    (let [{:keys [out ^Thread thread ^PipedWriter typed type! ctrl-c]} (start-repl)]
-      (type! "(defn f [x #=(skein.repl-test/read-half)")
-      (.await half-typed)
-      (ctrl-c)
-      (while (> 2 (count (re-seq #"=> " (str out)))) (Thread/yield)) ; what is typed before the prompt may belong to the dropped form
-      (type! "[:fresh (inc 1)]")
-      (.close typed)
-      (.join thread)
-      (is (str/includes? (str out) "=> [:fresh 2]")))))
-
-(deftest an-interrupt-that-is-lost-is-repeated
-  (let [state (atom :runs), begun (CountDownLatch. 1), lost (CountDownLatch. 1), ended (promise)
-        thread (Thread. ^Runnable (fn []
-                                    (.countDown begun)
-                                    (while (not (Thread/interrupted)) (Thread/onSpinWait)) ; as `require` does
-                                    (.countDown lost)
-                                    (deliver ended (try (Thread/sleep 60000) :slept (catch InterruptedException _ :interrupted)))))
-        ctrl-c (on-ctrl-c thread state (fn [_]) (fn pause [] (.await lost)))]
-    (within-deadline
-      (.start thread)
-      (.await begun)
-      (binding [*err* (StringWriter.)] (ctrl-c nil))
-      (is (= :interrupted @ended)))))
 
 (deftest a-second-ctrl-c-ends-the-process-and-none-does-at-the-prompt
   (let [state (atom :runs), exits (atom []), thread (Thread. ^Runnable (fn []))
