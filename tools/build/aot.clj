@@ -20,7 +20,7 @@
   [^File file]
   (with-open [in (PushbackReader. (io/reader file))]
     (let [form (try (binding [*read-eval* false] (read {:read-cond :allow, :eof nil} in))
-                    (catch RuntimeException e (throw (ex-info (str file ": " (ex-message e)) {} e))))]
+                    (catch RuntimeException e (throw (ex-info (str file ": " (ex-message e)) {}))))]
       (when (and (seq? form) (= 'ns (first form))) form))))
 
 (defn- required

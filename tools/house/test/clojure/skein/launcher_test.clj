@@ -44,14 +44,6 @@
 
 ;;;; Building
 
-(deftest long-builds-are-announced-once
-  (let [project (project!)
-        log (sandbox "a.log")
-        said (fn [] (map #(second (re-find #"skein: (\w+ \w+ \w+)" %)) (:progress (finish! (start! {} (io/file project "skein") "wf" log)))))]
-    (write! log "some text")
-    (is (= ["building with JDK" "compiling the application" "preparing a fast"] (said)))
-    (is (= [] (said)))))
-
 (deftest without-maven-one-line-says-so
   (let [project (project!)]
     (is (refused? 1 ["no Maven" "install Maven 3.8"]
@@ -120,12 +112,9 @@
     (is (= expected (launch! {:dir elsewhere} "sh" "../a folder with spaces/skein" "wf" "my log")))
     (is (= expected (launch! {:dir elsewhere :env {"CDPATH" (str *sandbox*)}}
                              "../a folder with spaces/skein" "wf" "my log")))
+    (is (= {:exit 0 :out "\n" :err ""} (launch! {} "sh" "-c" "exec \"$0\" wf /dev/stdin <&-" (str (io/file project "skein"))))
+        "a closed standard input is empty")
     (is (= 7 (:exit (skein! project "wf" "--fail"))) "the application's exit code is the launcher's")))
-
-(deftest a-closed-standard-input-is-empty
-  (let [project (project!)]
-    (is (= {:exit 0 :out "\n" :err ""}
-           (launch! {} "sh" "-c" "exec \"$0\" wf /dev/stdin <&-" (str (io/file project "skein")))))))
 
 (deftest java-opts-reach-the-jvm
   (let [project (project!)
@@ -149,11 +138,14 @@
     (is (= {:exit 0 :out "(\"--port\" \"7888\") true \"\"\n" :err ""} (nrepl (sandbox "nrepl.jar") "--port" "7888"))
         "as simulations need, and nREPL to stop an endless loop")))
 
-(deftest an-edited-application-is-compiled-anew
+(deftest an-application-is-compiled-once-and-anew-when-edited
   (let [project (project!)
         source (io/file project "apps/wf/src/clojure/skein/cli.clj")
-        log (sandbox "a.log")]
+        log (sandbox "a.log")
+        said (fn [] (map #(second (re-find #"skein: (\w+ \w+ \w+)" %)) (:progress (finish! (start! {} (io/file project "skein") "wf" log)))))]
     (write! log "some text")
+    (is (= ["building with JDK" "compiling the application" "preparing a fast"] (said)))
+    (is (= [] (said)))
     (is (= "some text\n" (:out (skein! project "wf" log))))
     (spit source (str/replace (slurp source) "str/trim" "str/upper-case"))
     (is (= "SOME TEXT\n\n" (:out (skein! project "wf" log))))

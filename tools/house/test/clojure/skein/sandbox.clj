@@ -111,7 +111,7 @@
       (spit "../builds" "called\n" :append true)
       (let [says (io/file "../build-says")]
         (when (.exists says)
-          (binding [*out* *err*] (println (slurp says)) (flush))
+          (binding [*out* *err*] (print (slurp says)) (flush))
           (System/exit 1)))
       (doseq [module ["." "apps/wf" "modules/console"], kind ["runtime" "test"]
               :let [file (io/file module "target/classpath" kind), classes (io/file module "target/classes/skein/base")]]
