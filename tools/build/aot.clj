@@ -4,8 +4,8 @@
 
       java -cp CLASS-PATH:tools/build clojure.main -m aot FOLDER SOURCES...
 
-  is for the jar of a library: calls are not linked directly. So compiled code runs on any version of Clojure that has the functions
-  it calls, and `with-redefs` affects every call."
+  is for the jar of a library: calls are not linked directly. So compiled code runs on any version of Clojure
+  that has the functions it calls, and `with-redefs` affects every call."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str]
@@ -16,7 +16,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- ns-form
-  "Returns the ns form of a source file, or nil if it begins with another form: such a file is part of a namespace."
+  "Returns the ns form of a source file, or nil if it begins with another form: such a file is part of a
+  namespace."
   [^File file]
   (with-open [in (PushbackReader. (io/reader file))]
     (let [form (try (binding [*read-eval* false] (read {:read-cond :allow, :eof nil} in))
@@ -37,7 +38,8 @@
   (io/resource (str (str/replace (namespace-munge n) \. \/) ".clj")))
 
 (defn namespaces
-  "Returns the ns forms of a folder of sources, except those that require a library that only some users have."
+  "Returns the ns forms of a folder of sources, except those that require a library that only some users
+  have."
   [sources]
   (->> (jar/files-below sources) (sort-by key) vals
        (filter #(str/ends-with? (.getName ^File %) ".clj"))
@@ -56,6 +58,7 @@
 (defn -main [folder & sources]
   (let [forms (mapcat namespaces sources)
         own (map second forms)]
-    (run! require (remove (set own) (distinct (mapcat required forms)))) ; so that those of other modules are not compiled
+    ;; So that those of other modules are not compiled.
+    (run! require (remove (set own) (distinct (mapcat required forms))))
     (compile! folder own {}))
   (shutdown-agents))

@@ -1,9 +1,10 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns build
-  "Compiles the Java of the modules, and writes down their class paths. What a module needs is in its deps.edn, and nowhere else.
+  "Compiles the Java of the modules, and writes down their class paths. What a module needs is in its
+  deps.edn, and nowhere else.
 
-  The Clojure CLI calls `compile-java` in the folder of each module when a project that depends on Skein's sources runs
-  `clojure -X:deps prep`. ./skein calls `-main`."
+  The Clojure CLI calls `compile-java` in the folder of each module when a project that depends on Skein's
+  sources runs `clojure -X:deps prep`. ./skein calls `-main`."
   (:require
    [clojure.edn :as edn]
    [clojure.java.io :as io]
@@ -28,8 +29,8 @@
   (let [running (.feature (Runtime/version))]
     (when (or (< running (long java-release)) (nil? (ToolProvider/getSystemJavaCompiler)))
       (fail! (str "compiling needs a JDK with javac of version " java-release " or newer, but this is Java "
-                  running " in " (System/getProperty "java.home") ". Put the bin folder of such a JDK first on the PATH: "
-                  "the CLI takes the java that it finds there, whatever JAVA_HOME says.")))))
+                  running " in " (System/getProperty "java.home")
+                  ". Put the bin folder of such a JDK first on the PATH: the CLI takes the java that it finds there, whatever JAVA_HOME says.")))))
 
 ;;;; Class paths
 
@@ -43,7 +44,7 @@
   [aliases]
   (->> (b/create-basis {:user nil, :aliases aliases}) :classpath-roots (mapv #(str (b/resolve-path %)))))
 
-(defn- joined [paths] (str/join File/pathSeparator paths))
+(defn joined "Returns the paths as one text." [paths] (str/join File/pathSeparator paths))
 
 (defn libraries
   "Returns the class path of libraries, a map as deps.edn has it."
@@ -51,7 +52,8 @@
   (joined (:classpath-roots (b/create-basis {:user nil, :project {:paths [], :deps deps}}))))
 
 (defn- write-class-path!
-  "Writes the class path into a file below target, with paths relative to `root`, so that the checkout may be moved."
+  "Writes the class path into a file below target, with paths relative to `root`, so that the checkout may be
+  moved."
   [^File root name aliases]
   (let [prefix (str (.getCanonicalPath root) File/separator)
         short-path (fn [path]
@@ -68,20 +70,21 @@
   [source-folder class-folder class-path source-path]
   (let [sources (filter #(str/ends-with? % ".java") (map str (file-seq (b/resolve-path source-folder))))
         ^"[Ljava.lang.String;" arguments
-        (into-array String (concat ["--release" (str java-release) "-Xlint:all,-processing,-path" "-Werror" "-implicit:none"
-                                    "-proc:none" "-encoding" "UTF-8" "-d" (str (b/resolve-path class-folder))
+        (into-array String (concat ["--release" (str java-release) "-Xlint:all,-processing,-path" "-Werror"
+                                    "-implicit:none" "-proc:none" "-encoding" "UTF-8" "-d" (str (b/resolve-path class-folder))
                                     "-cp" (joined class-path) "-sourcepath" (joined source-path)]
                                    sources))
-        said (ByteArrayOutputStream.)]
+        said (ByteArrayOutputStream.)
+        run-javac (fn run-javac [] (.run (ToolProvider/getSystemJavaCompiler) nil said said arguments))]
     (b/delete {:path class-folder})
     (.mkdirs ^File (b/resolve-path class-folder))
-    (when (and (seq sources) (not (zero? (.run (ToolProvider/getSystemJavaCompiler) nil said said arguments))))
+    (when (and (seq sources) (not (zero? (long (run-javac)))))
       (b/delete {:path class-folder}) ; the CLI takes its existence as a sign that the work is done
       (throw (ex-info (first (str/split-lines (str said))) {:said (str said)})))))
 
 (defn- sources-of-dependencies
-  "Returns the folders of Java that the module's local dependencies hold. Modules are compiled in any order, so javac reads these
-  sources instead of classes."
+  "Returns the folders of Java that the module's local dependencies hold. Modules are compiled in any order,
+  so javac reads these sources instead of classes."
   []
   (for [{:local/keys [root]} (vals (:deps (module-deps)))
         :let [folder (b/resolve-path (str root "/src/java"))]
@@ -104,12 +107,14 @@
   (check-java!)
   (try (compile-sources!)
        (catch Exception e
-         (fail! (str "the Java of " (.getName ^File (.getCanonicalFile (b/resolve-path "."))) " did not compile: " (ex-message e))))))
+         (fail! (str "the Java of " (.getName (.getCanonicalFile ^File (b/resolve-path "."))) " did not compile: "
+                     (ex-message e))))))
 
 ;;;; For the launcher
 
 (defn modules
-  "Returns the folders of the modules below `root`, such as \"modules/fold\": those whose deps.edn has the alias :test."
+  "Returns the folders of the modules below `root`, such as \"modules/fold\": those whose deps.edn has the
+  alias :test."
   [root]
   (for [group ["modules" "apps" "tools"]
         ^File folder (sort (.listFiles (io/file root group)))
@@ -141,8 +146,9 @@
   (ex-message (last (take-while some? (iterate ex-cause thrown)))))
 
 (defn -main
-  "Builds the named modules, or all that no other names, and the class paths of the whole. After the word libraries, prints the class
-  path of libraries, a map as :deps of deps.edn has it. A failure is one line, after what led to it, and exit code 1."
+  "Builds the named modules, or all that no other names, and the class paths of the whole. After the word
+  libraries, prints the class path of libraries, a map as :deps of deps.edn has it. A failure is one line,
+  after what led to it, and exit code 1."
   [& [command & arguments]]
   (try
     (let [root (.getCanonicalFile (io/file "."))]

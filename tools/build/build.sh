@@ -3,8 +3,9 @@
 # Builds what is missing or stale, for the launcher ../../skein, which reads this file: Java classes and
 # class paths (build.clj), the applications' jars (app.clj), and their start-up caches.
 #
-# Class paths are in target/classpath, for the whole and in each module. In target/skein are stamps, build.log, lock, and a folder
-# for each application: stamp, sources, class-path, app.jar, lib/ and cache/ (one start-up cache for each JDK).
+# Class paths are in target/classpath, for the whole and in each module. In target/skein are stamps,
+# build.log, lock, and a folder for each application: stamp, sources, class-path, app.jar, lib/ and cache/
+# (one start-up cache for each JDK).
 
 # --- What is fresh ---------------------------------------------------------------
 
@@ -79,7 +80,8 @@ lock() {
   trap 'exit 143' TERM
 }
 
-# If several processes see that the owner is dead, one of them removes the lock, and only if the owner is still the same.
+# If several processes see that the owner is dead, one of them removes the lock, and only if the owner is
+# still the same.
 steal_lock() { # OWNER
   if mkdir "$state/lock.steal" 2>/dev/null; then
     [ "$(readlink "$state/lock")" != "$1" ] || rm -f "$state/lock"
@@ -151,8 +153,8 @@ build_app() { # MODULE...
   mv "$state/$app.new" "$state/$app"
 }
 
-# Sets class_path to that of MODULE, which it builds if something is stale. Without arguments it is that of all modules but
-# core-async and spark.
+# Sets class_path to that of MODULE, which it builds if something is stale. Without arguments it is that of
+# all modules but core-async and spark.
 find_class_path() { # [MODULE runtime|test|provided]
   [ $# -gt 0 ] || set -- . runtime
   module_fresh "$@" || {
@@ -163,7 +165,8 @@ find_class_path() { # [MODULE runtime|test|provided]
   find_java java
 }
 
-# Makes an application ready to run: its jar is fresh, and there is a start-up cache. The class path of its first module is its own.
+# Makes an application ready to run: its jar is fresh, and there is a start-up cache. The class path of its
+# first module is its own.
 ensure_app() { # NAME MODULE...
   app=$1
   shift

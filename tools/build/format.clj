@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns format
-  "./skein format [--check]: Java by Palantir's formatter and Clojure by a Node package, both of a fixed version."
+  "./skein format [--check]: Java by Palantir's formatter and Clojure by a Node package, both of a fixed
+  version."
   (:require
    [build]
    [clojure.java.io :as io]
@@ -26,14 +27,16 @@
   (fine? (str (System/getProperty "java.home") "/bin/java")
          (for [part ["api" "code" "file" "main" "parser" "tree" "util"]]
            (str "--add-exports=jdk.compiler/com.sun.tools.javac." part "=ALL-UNNAMED"))
-         "-cp" (build/libraries formatter) "com.palantir.javaformat.java.Main" "--palantir" "--skip-reflowing-long-strings" options (java-files)))
+         "-cp" (build/libraries formatter) "com.palantir.javaformat.java.Main" "--palantir"
+         "--skip-reflowing-long-strings" options (java-files)))
 
 (defn -main [& arguments]
   (when-not (contains? #{nil ["--check"]} arguments) (build/fail! "format takes --check, or nothing."))
   (let [check? (some? arguments)
         java? (format-java (if check? ["--dry-run" "--set-exit-if-changed"] ["--replace"]))
-        clojure? (try (fine? "npx" "--yes" "@chrisoakman/standard-clojure-style@0.29.0" (if check? "check" "fix")
-                             "modules" "apps" "tools" "examples" "deps.edn")
-                      (catch java.io.IOException _ (build/fail! "there is no npx on PATH; formatting needs Node 18 or newer.")))]
+        clojure? (try (fine? "npx" "--yes" "@chrisoakman/standard-clojure-style@0.29.0"
+                             (if check? "check" "fix") "modules" "apps" "tools" "examples" "deps.edn")
+                      (catch java.io.IOException _
+                        (build/fail! "there is no npx on PATH; formatting needs Node 18 or newer.")))]
     (shutdown-agents)
     (System/exit (if (and java? clojure?) 0 1))))

@@ -21,7 +21,8 @@
 (def ^:private entry-time (LocalDateTime/of 2026 1 1 0 0))
 
 (defn- time-of
-  "Clojure loads a compiled namespace in place of its source if the class file is newer, by more than the resolution of times in a jar."
+  "Clojure loads a compiled namespace in place of its source if the class file is newer, by more than the
+  resolution of times in a jar."
   [path]
   (if (str/ends-with? path ".class") (.plusSeconds ^LocalDateTime entry-time 10) entry-time))
 

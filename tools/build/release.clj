@@ -33,14 +33,16 @@ SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or
   (System/exit 2))
 
 (defn- run
-  "Runs a command in the folder of the project. Returns what it prints, without the last line end, or nil if it fails."
+  "Runs a command in the folder of the project. Returns what it prints, without the last line end, or nil if
+  it fails."
   [& command]
   (let [{:keys [exit out]} (b/process {:command-args command, :out :capture, :err :ignore})]
     (when (zero? (long exit)) (str/trimr (str out)))))
 
 (defn- run!! [& command]
   (let [{:keys [exit out err]} (b/process {:command-args command, :out :capture, :err :capture})]
-    (when-not (zero? (long exit)) (throw (ex-info (str (first command) " failed: " (first (str/split-lines (str err out)))) {})))))
+    (when-not (zero? (long exit))
+      (throw (ex-info (str (first command) " failed: " (first (str/split-lines (str err out)))) {})))))
 
 (def ^:private java-bin (str (System/getProperty "java.home") "/bin/"))
 
@@ -57,26 +59,30 @@ SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or
 
 (defn- dependency [version scope [lib {:keys [local/root exclusions] own :mvn/version}]]
   (element "dependency"
-           (element "groupId" (namespace lib)) (element "artifactId" (name lib)) (element "version" (if root version own))
-           (element "scope" scope)
+           (element "groupId" (namespace lib)) (element "artifactId" (name lib))
+           (element "version" (if root version own)) (element "scope" scope)
            (when exclusions
-             (element "exclusions" (for [x exclusions]
-                                     (element "exclusion" (element "groupId" (namespace x)) (element "artifactId" (name x))))))))
+             (element "exclusions"
+                      (for [x exclusions]
+                        (element "exclusion" (element "groupId" (namespace x)) (element "artifactId" (name x))))))))
 
 (defn pom
-  "Returns the pom of a released module whose deps.edn is `deps`. What users of a part of it bring, its aliases :provided and :users,
-  has scope provided: the pages of the API are made with it."
+  "Returns the pom of a released module whose deps.edn is `deps`. What users of a part of it bring, its
+  aliases :provided and :users, has scope provided: the pages of the API are made with it."
   [module version home {:keys [deps aliases skein/description]}]
   (str "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<project xmlns=\"http://maven.apache.org/POM/4.0.0\">"
        (element "modelVersion" "4.0.0")
        (element "groupId" "skein") (element "artifactId" (artifact module)) (element "version" version)
        (element "name" (artifact module)) (element "description" description) (element "url" home)
-       (element "licenses" (element "license" (element "name" "Apache-2.0") (element "url" "https://www.apache.org/licenses/LICENSE-2.0")))
+       (element "licenses"
+                (element "license" (element "name" "Apache-2.0")
+                         (element "url" "https://www.apache.org/licenses/LICENSE-2.0")))
        (element "developers" (element "developer" (element "name" "Skein's developers")))
        (element "scm" (element "connection" "scm:git:" home ".git") (element "url" home))
        (element "dependencies"
                 (map #(dependency version "compile" %) (sort-by key deps))
-                (map #(dependency version "provided" %) (sort-by key (into {} (map #(get-in aliases [% :extra-deps])) [:provided :users]))))
+                (map #(dependency version "provided" %)
+                     (sort-by key (into {} (map #(get-in aliases [% :extra-deps])) [:provided :users]))))
        "</project>\n"))
 
 ;;;; Jars
@@ -88,22 +94,24 @@ SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or
 (defn- below [& folders] (into {} (mapcat #(jar/files-below (b/resolve-path %))) folders))
 
 (defn- compiled-clojure
-  "Compiles the Clojure of the module in a JVM of its own. Clojure's compiler orders the fields of a function by identity hashes; equal
-  ones give the same bytes each time."
+  "Compiles the Clojure of the module in a JVM of its own. Clojure's compiler orders the fields of a function
+  by identity hashes; equal ones give the same bytes each time."
   [root]
   (run!! (str java-bin "java") "-XX:+UnlockExperimentalVMOptions" "-XX:hashCode=2"
-         "-cp" (str/join File/pathSeparator (conj (build/class-path [:provided]) (str (io/file root "tools/build"))))
+         "-cp" (build/joined (conj (build/class-path [:provided]) (str (io/file root "tools/build"))))
          "clojure.main" "-m" "aot" (str (b/resolve-path "target/aot")) (str (b/resolve-path "src/clojure")))
   (below "target/aot"))
 
 (defn- documentation
-  "Returns the files of the jar of documentation, which a registry requires of every module. Without Java it holds the README."
+  "Returns the files of the jar of documentation, which a registry requires of every module. Without Java it
+  holds the README."
   []
   (let [sources (filter #(str/ends-with? % ".java") (map str (vals (below "src/java"))))]
     (if (empty? sources)
       {"README.md" (b/resolve-path "README.md")}
-      (do (apply run!! (str java-bin "javadoc") "-quiet" "-notimestamp" "-Xdoclint:none" "-bottom" "Apache-2.0" "-encoding" "UTF-8"
-                 "-d" (str (b/resolve-path "target/javadoc")) "-cp" (str/join File/pathSeparator (build/class-path [:provided])) sources)
+      (do (apply run!! (str java-bin "javadoc") "-quiet" "-notimestamp" "-Xdoclint:none" "-bottom" "Apache-2.0"
+                 "-encoding" "UTF-8" "-d" (str (b/resolve-path "target/javadoc"))
+                 "-cp" (build/joined (build/class-path [:provided])) sources)
           (below "target/javadoc")))))
 
 (defn- write-module!
@@ -128,7 +136,8 @@ SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or
     (run! #(write-module! root % repository version home) modules)))
 
 (defn- digest [algorithm ^File file]
-  (.formatHex (HexFormat/of) (.digest (MessageDigest/getInstance algorithm) (Files/readAllBytes (.toPath file)))))
+  (.formatHex (HexFormat/of)
+              (.digest (MessageDigest/getInstance algorithm) (Files/readAllBytes (.toPath file)))))
 
 (defn- seal!
   "Writes the signature and the checksums of each file of a repository beside it."
@@ -149,12 +158,16 @@ SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or
       (str/ends-with? version "-SNAPSHOT") (str version " is not a release; leave out -SNAPSHOT.")
       (not (re-matches #"\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?" version))
       (str "'" version "' is not a version; use three numbers, such as 0.1.0 or 0.1.0-beta1.")
-      (nil? commit) "this is not a git checkout, or there is no git on PATH; a release is built from a commit."
-      (not= "" (run "git" "status" "--porcelain")) "commit or stash your changes first; a release is built from a commit."
+      (nil? commit)
+      "this is not a git checkout, or there is no git on PATH; a release is built from a commit."
+      (not= "" (run "git" "status" "--porcelain"))
+      "commit or stash your changes first; a release is built from a commit."
       (not (contains? #{nil commit} tagged))
-      (str "the tag v" version " names another commit, " tagged "; choose a version that is not released, or check that commit out.")
+      (str "the tag v" version " names another commit, " tagged
+           "; choose a version that is not released, or check that commit out.")
       (and sign (nil? (run "gpg" "--batch" "--list-secret-keys" sign)))
-      (str "gpg has no secret key '" sign "', or there is no gpg; 'gpg --list-secret-keys' lists the keys that SKEIN_SIGN can name."))))
+      (str "gpg has no secret key '" sign "', or there is no gpg; 'gpg --list-secret-keys' lists the keys that "
+           "SKEIN_SIGN can name."))))
 
 (defn- build-once!
   "Builds the commit in a new folder. Returns the repository that results."
@@ -171,25 +184,29 @@ SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or
   (let [old (get-in (build/module-deps) [:skein/release :version])]
     (run! println
           (remove nil?
-                  [(str "target/release/skein-" version ".zip holds " jars " jars; two builds gave the same bytes.") "" "What is left to do:" ""
+                  [(str "target/release/skein-" version ".zip holds " jars " jars; two builds gave the same bytes.")
+                   "" "What is left to do:" ""
                    (when (str/includes? home "//example.org/")
                      (str "- set :home in deps.edn, now " home ", to the URL of the project, and run this again;"))
                    (when-not sign "- run this again with SKEIN_SIGN=KEY: a registry requires signatures;")
                    "- register the group id skein with the registry;"
-                   (str "- replace " old " by " version " in deps.edn, README.md, doc/interop.md and cli.clj, and Unreleased by it in CHANGELOG.md;")
+                   (str "- replace " old " by " version " in deps.edn, README.md, doc/interop.md and cli.clj, and "
+                        "Unreleased by it in CHANGELOG.md;")
                    (str "- commit that, tag the commit v" version ", and push both;")
                    (str "- upload target/release/skein-" version ".zip;")
                    "- set the next -SNAPSHOT version in the same files."]))))
 
 (defn- release! [version]
   (let [commit (run "git" "rev-parse" "HEAD"), sign (System/getenv "SKEIN_SIGN")
-        folder (.getAbsoluteFile (io/file "target" "release")), zip (io/file folder (str "skein-" version ".zip"))]
+        folder (.getAbsoluteFile (io/file "target" "release"))
+        zip (io/file folder (str "skein-" version ".zip"))]
     (some-> (fault version commit sign) refuse!)
     (jar/delete-tree! folder)
     (let [[first-one second-one] (mapv #(build-once! commit version (io/file folder %)) ["first" "second"])
           [a b] (map sums [first-one second-one])]
       (when (not= a b)
-        (build/fail! (str "two builds of one commit differ: " (str/join " " (for [[path sum] a :when (not= sum (b path))] path)))))
+        (build/fail! (str "two builds of one commit differ: "
+                          (str/join " " (for [[path sum] a :when (not= sum (b path))] path)))))
       (.renameTo ^File first-one (io/file folder "repository"))
       (run! #(jar/delete-tree! (io/file folder %)) ["first" "second"])
       (seal! (io/file folder "repository") sign)
@@ -197,7 +214,8 @@ SKEIN_SIGN=KEY signs the files with that GPG key. Nothing is uploaded, tagged or
       (say-what-is-left version (home) sign (count (filter #(str/ends-with? % ".jar") (keys a)))))))
 
 (defn- install! []
-  (let [version (get-in (build/module-deps) [:skein/release :version]), repository (str @maven/cached-local-repo)]
+  (let [version (get-in (build/module-deps) [:skein/release :version])
+        repository (str @maven/cached-local-repo)]
     (write-repository! (.getAbsoluteFile (io/file ".")) repository version)
     (println (str "The modules are in " repository ", in version " version "."))))
 

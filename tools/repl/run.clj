@@ -1,8 +1,9 @@
 ;; SPDX-License-Identifier: Apache-2.0
 ;; ./skein repl
 (ns repl.run
-  "A REPL in which Ctrl-C ends the running call, not the process, and drops a form that is half typed: it interrupts the REPL's
-  thread. Code that does not wait ignores the interrupt, so a second Ctrl-C ends the process."
+  "A REPL in which Ctrl-C ends the running call, not the process, and drops a form that is half typed: it
+  interrupts the REPL's thread. Code that does not wait ignores the interrupt, so a second Ctrl-C ends the
+  process."
   (:require
    [clojure.java.io :as io]
    [clojure.main :as main]
@@ -26,7 +27,8 @@ SKEIN_NREPL names nREPL's jar. By default that is the newest in the local Maven 
   (System/exit 2))
 
 (defn interruptible
-  "Returns a reader of what `in` reads. A thread that waits for it can be interrupted, unlike one that waits for a terminal."
+  "Returns a reader of what `in` reads. A thread that waits for it can be interrupted, unlike one that waits
+  for a terminal."
   ^LineNumberingPushbackReader [^Reader in]
   (let [typed (LinkedBlockingQueue.)
         pump (fn pump []
@@ -44,7 +46,8 @@ SKEIN_NREPL names nREPL's jar. By default that is the newest in the local Maven 
         (close [])))))
 
 (defn on-ctrl-c
-  "Returns the function that Ctrl-C calls. `state` is an atom: :reads, :runs, or :interrupted. `pause` gives a form time to end."
+  "Returns the function that Ctrl-C calls. `state` is an atom: :reads, :runs, or :interrupted. `pause` gives a
+  form time to end."
   [^Thread thread state exit pause]
   (let [say (fn say [text] (binding [*out* *err*] (println text)))]
     (fn interrupt [_]
@@ -77,8 +80,8 @@ SKEIN_NREPL names nREPL's jar. By default that is the newest in the local Maven 
 ;;;; nREPL
 
 (defn- nrepl-jar
-  "Returns the jar of nREPL: that of SKEIN_NREPL, or the newest in the local Maven repository. It is not in Maven's own registry, so it
-  is on no class path."
+  "Returns the jar of nREPL: that of SKEIN_NREPL, or the newest in the local Maven repository. It is not in
+  Maven's own registry, so it is on no class path."
   ^File []
   (let [clojure (re-find #"[^:]*(?=/org/clojure/clojure/)" (System/getProperty "java.class.path"))
         named (System/getenv "SKEIN_NREPL")

@@ -37,7 +37,8 @@
   (swap! skipped update reason (fnil conj #{}) (first test/*testing-vars*)))
 
 (defn- run-var
-  "Runs one deftest. Returns :passed, :skipped or :failed. It passes if all its assertions hold and there is at least one."
+  "Runs one deftest. Returns :passed, :skipped or :failed. It passes if all its assertions hold and there is
+  at least one."
   [v]
   (let [before @test/*report-counters*]
     (test/test-vars [v])
@@ -67,8 +68,8 @@
     (finally (flush))))
 
 (defn -main
-  "Runs the namespaces, and writes the numbers of deftests that passed, failed and were skipped into a file, and for each reason of
-  `skein.skip/skip!` the number of deftests that gave it."
+  "Runs the namespaces, and writes the numbers of deftests that passed, failed and were skipped into a file,
+  and for each reason of `skein.skip/skip!` the number of deftests that gave it."
   [file & namespaces]
   (let [outcomes (binding [test/*report-counters* (ref test/*initial-report-counters*)]
                    (into [] (mapcat #(run-namespace (symbol %))) namespaces))]

@@ -46,7 +46,8 @@
     (is (= #{} (set/difference (set ordinary) (set (local-roots (into deps (mapcat :extra-deps) (vals aliases)))) #{"modules/core-async"})))
     (is (= (into #{"tools/house/test/clojure"} (mapcat (fn [module {:keys [extra-paths]}] (map #(str module "/" %) extra-paths)) ordinary of-tests))
            (set (get-in aliases [:test :extra-paths]))))
-    ;; The CLI prefers its own Clojure to the one that a dependency names, and ignores the aliases of a dependency.
+    ;; The CLI prefers its own Clojure to the one that a dependency names, and ignores the aliases of a
+    ;; dependency.
     (is (= (get-in (module-deps "modules/base") [:deps 'org.clojure/clojure]) (get deps 'org.clojure/clojure)))
     (is (set/subset? (set (mapcat (comp artifacts :extra-deps) of-tests)) (set (get-in aliases [:test :extra-deps]))))))
 
@@ -58,8 +59,8 @@
         module)))
 
 (defn- prepare!
-  "Runs the build function that the official CLI calls in the folder of a module, in a JVM of its own. Returns its exit code and what
-  it printed."
+  "Runs the build function that the official CLI calls in the folder of a module, in a JVM of its own. Returns
+  its exit code and what it printed."
   [module]
   (let [^java.util.List command [(str (System/getProperty "java.home") "/bin/java") "-XX:TieredStopAtLevel=1"
                                  "-cp" (str (sandbox "tools/build") File/pathSeparator (slurp "target/classpath/tools"))

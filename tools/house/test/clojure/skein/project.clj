@@ -28,8 +28,8 @@
     (.getPath folder)))
 
 (defn main-clojure
-  "Returns the Clojure sources of the libraries and applications. The bridge, which has core.async's names, is left out, and so is
-  the code that needs ClojureScript, see `for-clojurescript`."
+  "Returns the Clojure sources of the libraries and applications. The bridge, which has core.async's names, is
+  left out, and so is the code that needs ClojureScript, see `for-clojurescript`."
   []
   (files (for [module modules :when (re-find #"^(?:modules/(?!core-async$|cljs$)|apps/)" module)]
            (str module "/src/clojure"))

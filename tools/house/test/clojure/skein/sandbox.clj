@@ -1,7 +1,8 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sandbox
-  "Copies of the project for tests that run ./skein, mostly on bad machines. A copy has tiny applications of its own, a Maven that
-  only writes the class path of Clojure, and a build that only counts its calls and writes class paths."
+  "Copies of the project for tests that run ./skein, mostly on bad machines. A copy has tiny applications of
+  its own, a Maven that only writes the class path of Clojure, and a build that only counts its calls and
+  writes class paths."
   (:require
    [clojure.java.io :as io]
    [clojure.string :as str])
@@ -105,7 +106,8 @@
                  (str "printf %s '" (jars) "' >\"$file\"")))
 
 (def ^:private build
-  "A build that fails with the text in the file build-says, if there is one. Its first argument is not needed."
+  "A build that fails with the text in the file build-says, if there is one. Its first argument is not
+  needed."
   '[(ns build (:require [clojure.java.io :as io]))
     (defn -main [& _]
       (spit "../builds" "called\n" :append true)
@@ -179,7 +181,8 @@
   #"(?m)^skein: .* \.\.\.\n")
 
 (defn finish!
-  "Returns the exit code and the output of the process, as {:exit :out :err :progress}. Lines of progress are separate."
+  "Returns the exit code and the output of the process, as {:exit :out :err :progress}. Lines of progress are
+  separate."
   [^Process process]
   (let [out (future (slurp (.getInputStream process)))
         err (future (slurp (.getErrorStream process)))]
@@ -188,7 +191,8 @@
     {:exit (.waitFor process) :out @out :err (str/replace @err progress "") :progress (vec (re-seq progress @err))}))
 
 (defn launch!
-  "Runs a command to its end. Options: `:dir`, the folder; `:env`, changes of the environment, where nil removes."
+  "Runs a command to its end. Options: `:dir`, the folder; `:env`, changes of the environment, where nil
+  removes."
   [options & command]
   (dissoc (finish! (apply start! options command)) :progress))
 
