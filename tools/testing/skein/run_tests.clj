@@ -17,9 +17,9 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private alone
-  "The modules whose tests have a process with their own class path: the bridge takes the place of core.async,
-  and some tests need ClojureScript, Spark or a quiet process."
-  #{"async" "cljs" "core-async" "inspect" "sim" "spark"})
+  "The modules whose tests have a process with their own class path. The bridge takes the place of core.async,
+  tests of fold want libraries missing, and others need ClojureScript, Spark or a quiet process."
+  #{"async" "cljs" "core-async" "fold" "inspect" "sim" "spark"})
 
 (defn- refuse! [message]
   (binding [*out* *err*] (println (str "skein: " message)))
