@@ -53,7 +53,7 @@
   (delay
     (let [[code output] (run-process ["./skein" "classpath" (pr-str libraries)])]
       (when-not (= 0 code) (throw (ex-info (str "The libraries could not be fetched: " output) {})))
-      (without-core-async (str/trim output)))))
+      (without-core-async (last (str/split-lines output))))))
 
 (defn- run-clojure
   "Runs clojure.main with a class path; returns what it printed last, read as EDN, or all output if it failed."
