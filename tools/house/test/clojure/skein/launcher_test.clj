@@ -6,8 +6,7 @@
    [clojure.java.io :as io]
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing use-fixtures]]
-   [skein.sandbox :refer [*sandbox* bare-path builds delete-tree! finish! launch! link! on-path project! refused? sandbox skein! start!
-                          with-sandbox write! write-maven!]]
+   [skein.sandbox :refer [*sandbox* bare-path builds delete-tree! finish! launch! link! on-path project! refused? sandbox skein! start! with-sandbox write! write-maven!]]
    [skein.skip :refer [skip!]])
   (:import
    (java.io File)
