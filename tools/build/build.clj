@@ -83,12 +83,12 @@
       (throw (ex-info (first (str/split-lines (str said))) {:said (str said)})))))
 
 (defn- sources-of-dependencies
-  "Returns the folders of Java that the module's local dependencies hold. Modules are compiled in any order,
-  so javac reads these sources instead of classes."
+  "Returns the folders of Java in the modules that this one needs, directly or not. Modules are compiled in any
+  order, so javac reads these sources instead of classes."
   []
-  (for [{:local/keys [root]} (vals (:deps (module-deps)))
-        :let [folder (b/resolve-path (str root "/src/java"))]
-        :when (and root (.isDirectory ^File folder))]
+  (for [{:local/keys [root]} (vals (:libs (b/create-basis {:user nil})))
+        :let [folder (io/file (str root) "src/java")]
+        :when (and root (.isDirectory folder))]
     (str folder)))
 
 (defn- compile-sources! []
