@@ -34,7 +34,7 @@
     [7 port      [skein.impl.port skein.impl.threads
                   skein.impl.alt]                                    [error kernel schedule block children spi
                                                                       foreign]]
-    [8 go-block  [skein.impl.block]                                  [kernel go cljs port]]
+    [8 go-block  [skein.impl.block]                                  [error kernel go cljs port]]
     [9 async     [skein.async skein.async.* skein.impl.async.*]      [error kernel schedule block children spi foreign
                                                                       port go-block]]
     [5 errors    [skein.errors]                                      [error kernel block]]
