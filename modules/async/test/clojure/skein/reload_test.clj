@@ -8,17 +8,16 @@
 (set! *warn-on-reflection* true)
 
 (def ^:private requires
-  '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.streams :as st] [skein.async.flow :as flow]
-    [skein.async.flow.spi :as spi] [skein.async.interop :as interop] [skein.async.limit :as limit]
+  '[[clojure.datafy :as datafy] [skein.async :as a] [skein.async.streams :as st] [skein.async.interop :as interop] [skein.async.limit :as limit]
     [skein.async.reactive :as reactive]
     [skein.errors :as errors] [skein.async.spi :as impl] [skein.scope :as scope] [skein.virtual :as virtual]])
 
 (def ^:private reloads
   '[(run! (fn [n] (require n :reload))
           '[skein.async.spi skein.impl.foreign skein.impl.threads skein.async skein.scope skein.virtual skein.async.streams
-            skein.async.flow.spi skein.async.flow skein.async.interop skein.async.limit skein.async.reactive
+            skein.async.interop skein.async.limit skein.async.reactive
             skein.errors])
-    (require 'skein.async 'skein.scope 'skein.virtual 'skein.async.streams 'skein.async.flow 'skein.async.interop 'skein.async.limit
+    (require 'skein.async 'skein.scope 'skein.virtual 'skein.async.streams 'skein.async.interop 'skein.async.limit
              'skein.async.reactive 'skein.errors :reload-all)])
 
 ;; [name, the object, what is done with it, the result]. A foreign port is one that is not Skein's channel.
@@ -93,26 +92,6 @@
        [go-on (virtual/future (virtual/retry {:attempts 2 :backoff-ms 1} (fn [] @go-on (if (= 1 (swap! n inc)) (throw (ex-info "x" {})) @n))))])
      (fn [[go-on ended]] (deliver go-on 1) @ended)
      2]
-    [:flow
-     (let [got (promise)
-           g (flow/create-flow {:procs {:inc {:proc (flow/process (flow/lift1->step inc))}
-                                        :got {:proc (flow/process (flow/map->step {:describe (fn [] {:ins {:in ""}})
-                                                                                   :transform (fn [_ _ v] (deliver got v) [nil nil])}))}}
-                                :conns [[[:inc :out] [:got :in]]]})]
-       (flow/start g)
-       [g got])
-     (fn [[g got]] (flow/resume g) @(flow/inject g [:inc :in] [1]) [@got (set (keys (flow/ping g))) (flow/stop g)])
-     [2 #{:inc :got} true]]
-    [:launcher
-     (let [launcher (flow/process (flow/lift1->step inc))]
-       (reify spi/ProcLauncher
-         (describe [_] (spi/describe launcher))
-         (start [_ context] (spi/start launcher context))))
-     (fn [launcher]
-       (let [g (flow/create-flow {:procs {:inc {:proc launcher}}})]
-         (flow/start g)
-         [(set (keys (flow/ping g))) (flow/stop g)]))
-     [#{:inc} true]]
     [:future (java.util.concurrent.CompletableFuture.) (fn [f] (let [got (a/go (a/<! f))] (.complete f 1) [(a/<!! got) (a/<!! f)])) [1 1]]
     [:taken-future
      (let [f (java.util.concurrent.CompletableFuture.)] [f (a/go (a/<! f))])

@@ -7,6 +7,7 @@
    [skein.async.flow :as flow]
    [skein.async.flow.spi :as spi]
    [skein.deadline :refer [await-port within-deadline]]
+   [skein.reloading :as reloading]
    [skein.scope :as s])
   (:import
    (clojure.lang ExceptionInfo)
@@ -346,3 +347,30 @@
                                                 ([s _] s)
                                                 ([s _ _] [s nil])))}}}
              (fn [g _ _] (is (= {:shown 1} (::flow/state (flow/ping-proc g :p))))))))
+
+(deftest flows-from-before-a-reload-work
+  (is (= []
+         (reloading/faults
+           '[[skein.async.flow :as flow] [skein.async.flow.spi :as spi]]
+           '[(run! (fn [n] (require n :reload)) '[skein.async.flow.spi skein.async.flow])
+             (require 'skein.async.flow :reload-all)]
+           '[[:flow
+              (let [got (promise)
+                    g (flow/create-flow {:procs {:inc {:proc (flow/process (flow/lift1->step inc))}
+                                                 :got {:proc (flow/process (flow/map->step {:describe (fn [] {:ins {:in ""}})
+                                                                                            :transform (fn [_ _ v] (deliver got v) [nil nil])}))}}
+                                         :conns [[[:inc :out] [:got :in]]]})]
+                (flow/start g)
+                [g got])
+              (fn [[g got]] (flow/resume g) @(flow/inject g [:inc :in] [1]) [@got (set (keys (flow/ping g))) (flow/stop g)])
+              [2 #{:inc :got} true]]
+             [:launcher
+              (let [launcher (flow/process (flow/lift1->step inc))]
+                (reify spi/ProcLauncher
+                  (describe [_] (spi/describe launcher))
+                  (start [_ context] (spi/start launcher context))))
+              (fn [launcher]
+                (let [g (flow/create-flow {:procs {:inc {:proc launcher}}})]
+                  (flow/start g)
+                  [(set (keys (flow/ping g))) (flow/stop g)]))
+              [#{:inc} true]]])))
