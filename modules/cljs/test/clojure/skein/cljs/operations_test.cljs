@@ -257,7 +257,7 @@
 (defblock a-timeout-refuses-what-is-not-a-number
   (doseq [wrong [nil js/NaN js/undefined "soon" "1"]]
     (is (= :skein/bad-argument (error-of (fn [] (timeout wrong)))) wrong))
-  (is (= "msecs of timeout must be a number of milliseconds, but is nil." (try (timeout nil) (catch :default e (ex-message e)))))
+  (is (= "msecs of timeout must be a number of milliseconds, but is nil. [:skein/bad-argument]" (try (timeout nil) (catch :default e (ex-message e)))))
   (is (nil? (<! (timeout 1)))))
 
 (defblock timeouts-end-in-order

@@ -373,4 +373,4 @@
                 (let [g (flow/create-flow {:procs {:inc {:proc launcher}}})]
                   (flow/start g)
                   [(set (keys (flow/ping g))) (flow/stop g)]))
-              [#{:inc} true]]])))
+              [#{:inc} true]]]))))

@@ -202,7 +202,7 @@
   (StackTraceElement. class method file (int line)))
 
 (defn- undescribed [[type message data stack cause]]
-  (let [e (error/failure :skein/cannot-travel (or message type) {:class type, :data data} cause)]
+  (let [e (ex-info (or message type) {:skein/error :skein/cannot-travel, :class type, :data data} cause)]
     (.setStackTrace ^Throwable e (into-array StackTraceElement (map frame stack)))
     e))
 
