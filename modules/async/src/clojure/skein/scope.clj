@@ -381,7 +381,7 @@
   [call x]
   (when-not (instance? Scope x)
     (error/fail! :skein/bad-argument (str "The first argument, such as s in " call ", must be a scope, but is " (error/preview x)
-                                    ". The vector of scope names it: (scope [s] " call ").") {:value (error/preview x)}))
+                                       ". The vector of scope names it: (scope [s] " call ").") {:value (error/preview x)}))
   x)
 
 (defn ^:no-doc child

@@ -193,5 +193,5 @@
       (is (= (:port s) (:port again)))
       (is (not= (:token s) (:token again)))
       (is (= :skein/port-in-use (try (page/serve! {:port (:port s) :files {} :routes (constantly nil)})
-                                 (catch ExceptionInfo e (:skein/error (ex-data e))))))
+                                  (catch ExceptionInfo e (:skein/error (ex-data e))))))
       ((:stop! again)))))

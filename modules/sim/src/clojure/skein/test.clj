@@ -53,7 +53,7 @@
   [name x]
   (when (fn? x)
     (error/fail! :skein/bad-argument (str name " is no fixture, but a function that returns one. Call it, as in (use-fixtures :each ("
-                                        name (when (= "deadline" name) " 5000") ")).")
+                                       name (when (= "deadline" name) " 5000") ")).")
                  {:argument (error/preview x)})))
 
 (defn- noting

@@ -86,7 +86,7 @@
     @(requiring-resolve sym)
     (catch FileNotFoundException _
       (error/fail! :skein/missing-library (str "skein.spark is not on the class path. ./skein wf puts it there if --spark is on the command line, not in"
-                                        " a file of --config. Otherwise add modules/spark, and Spark 4.2.")
+                                            " a file of --config. Otherwise add modules/spark, and Spark 4.2.")
                    {}))))
 
 (defn- local-path

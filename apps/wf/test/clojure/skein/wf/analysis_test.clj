@@ -327,7 +327,7 @@
 (deftest a-pattern-that-exhausts-the-stack-is-an-error
   (let [file (doto (temp-file) (spit-bytes! (latin-1 (str (line :request (str "GET /" (apply str (repeat 300000 "ab")))) "\n"))))]
     (is (= :skein/bad-argument (failure-of #(analysed [file] {:tallies [], :where [[:match "url" "(a|b|[^c])*x$"]]}
-                                                    {:log-format "combined"}))))))
+                                              {:log-format "combined"}))))))
 
 (deftest bad-tallies-are-refused
   (let [file (doto (temp-file) (spit-bytes! (latin-1 (str (line) "\n"))))

@@ -42,8 +42,8 @@
   result of its clause. Throws AssertionError when a clause has no result."
   [alts clauses]
   (check/asserts (even? (count clauses)) "clauses of alt!" "an even number of forms"
-          (str "unbalanced clauses: each port, vector of ports or option needs its result or value after it,"
-               " as in (alt! c ([v] v) :default nil)"))
+    (str "unbalanced clauses: each port, vector of ports or option needs its result or value after it,"
+         " as in (alt! c ([v] v) :default nil)"))
   (let [pairs (partition 2 clauses)
         option? (comp keyword? first)
         port (gensym "port")

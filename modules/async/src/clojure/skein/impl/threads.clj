@@ -40,7 +40,7 @@
     (if-some [make (try (requiring-resolve (symbol factory)) (catch java.io.FileNotFoundException _))]
       (make workload)
       (error/fail! :skein/bad-argument (str "The system property clojure.core.async.executor-factory names " factory ", but there is no such var. "
-                                          "Name a function of the workload, or remove the property.")
+                                         "Name a function of the workload, or remove the property.")
                    {:factory factory}))))
 
 (defn- default-executor ^Executor [workload]

@@ -70,9 +70,7 @@ public final class Alts {
             return LazilyPersistentVector.createOwning(RT.toArray(ports));
         }
         throw refused(
-                "ports of alts!/alts!!",
-                ports,
-                "a vector of channels to take from and [channel value] pairs to put");
+                "ports of alts!/alts!!", ports, "a vector of channels to take from and [channel value] pairs to put");
     }
 
     /** Returns whether all ports are Skein's channels. All operations are checked before any is tried. */
@@ -87,8 +85,7 @@ public final class Alts {
         for (int i = 0; i < n; i++) {
             Object op = ops.nth(i);
             if (op instanceof IPersistentVector pair) {
-                if (pair.count() != 2)
-                    throw refused("a put in the ports of alts!/alts!!", op, "[channel value]");
+                if (pair.count() != 2) throw refused("a put in the ports of alts!/alts!!", op, "[channel value]");
                 if (pair.nth(1) == null) throw NilPut.refusedInAlts();
                 op = pair.nth(0);
             }

@@ -453,8 +453,10 @@ public class Channel extends Lock {
     private Assertion tooMany(String operations, String advice) {
         String named = Labels.of(this) == null ? "" : ", channel " + Labels.of(this);
         return new Assertion(
-                "Assert failed: No more than " + MAX_WAITING + " pending " + operations + " are allowed on a single channel."
-                        + advice + "\n(< (.size " + operations + ") impl/MAX-QUEUE-SIZE)\n[:skein/too-many-pending" + named
+                "Assert failed: No more than " + MAX_WAITING + " pending " + operations
+                        + " are allowed on a single channel."
+                        + advice + "\n(< (.size " + operations + ") impl/MAX-QUEUE-SIZE)\n[:skein/too-many-pending"
+                        + named
                         + "]",
                 Refusal.data("too-many-pending", "operation", Keyword.intern(operations), "channel", toString()));
     }

@@ -13,8 +13,7 @@ public final class NilPut {
 
     /** Returns the error of an operation that puts nil. */
     public static IllegalArgumentException refused() {
-        return Refusal.fromCaller(
-                new IllegalArgument("Can't put nil on channel" + REMEDY, Refusal.data("nil-put")));
+        return Refusal.fromCaller(new IllegalArgument("Can't put nil on channel" + REMEDY, Refusal.data("nil-put")));
     }
 
     /** Returns the error of adding nil to a buffer. */
@@ -25,7 +24,7 @@ public final class NilPut {
 
     /** Returns the error of an alts of which one operation puts nil. */
     static AssertionError refusedInAlts() {
-        return Refusal.fromCaller(
-                new Assertion("Assert failed: can't put nil on channel\n(some? (port 1))" + REMEDY, Refusal.data("nil-put")));
+        return Refusal.fromCaller(new Assertion(
+                "Assert failed: can't put nil on channel\n(some? (port 1))" + REMEDY, Refusal.data("nil-put")));
     }
 }

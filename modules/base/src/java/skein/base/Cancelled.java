@@ -37,7 +37,8 @@ public final class Cancelled extends CancellationException implements IException
 
     /** Makes one for work whose time is up. */
     public static Cancelled late() {
-        return new Cancelled("Cancelled: its time is up. [:skein/cancelled]", Keyword.intern(null, "timeout"), null, null);
+        return new Cancelled(
+                "Cancelled: its time is up. [:skein/cancelled]", Keyword.intern(null, "timeout"), null, null);
     }
 
     @Override

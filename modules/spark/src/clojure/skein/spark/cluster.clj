@@ -103,9 +103,9 @@
     (SparkContext. conf)
     (catch Exception e
       (throw (error/failure :skein/bad-argument (if (str/includes? (str (ex-message e)) "Only one SparkContext")
-                        "This process already has a connection to Spark, and can have only one. Close that one, or give connect its SparkContext as the master."
-                        (str "Spark can't start with the master " master ": " (ex-message e) ". Check the master, and the settings in :conf."))
-                      {:master master} e)))))
+                                                  "This process already has a connection to Spark, and can have only one. Close that one, or give connect its SparkContext as the master."
+                                                  (str "Spark can't start with the master " master ": " (ex-message e) ". Check the master, and the settings in :conf."))
+               {:master master} e)))))
 
 (def ^:private options
   {:app [some? "a name"]

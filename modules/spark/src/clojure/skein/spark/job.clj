@@ -47,20 +47,20 @@
       #"UnsupportedClassVersionError"
       (let [found (java-of text)]
         (failure [:skein/far-code :java] (str "The executors run on " (if found (str "Java " found) "a Java older than 21") ", but Skein needs 21 or newer: set JAVA_HOME of the "
-                                   "workers, or spark.executorEnv.JAVA_HOME by :conf of connect, to one of those.")
+                                           "workers, or spark.executorEnv.JAVA_HOME by :conf of connect, to one of those.")
                  {:wanted 21, :found found}))
 
       #"maxResultSize"
       (failure :skein/too-large (str "The partial values are together larger than spark.driver.maxResultSize. Let the fold keep less, use fewer "
-                                          "partitions, or raise that setting by :conf of connect.") {})
+                                  "partitions, or raise that setting by :conf of connect.") {})
 
       #"OutOfMemoryError"
       (failure :skein/too-large (str "An executor had too little memory for its part of the fold. Let the fold keep less, use more partitions, or "
-                                          "raise spark.executor.memory by :conf of connect.") {})
+                                  "raise spark.executor.memory by :conf of connect.") {})
 
       #"ClassNotFoundException: (skein|clojure)\.|NoClassDefFoundError: (skein|clojure)/"
       (failure [:skein/far-code :missing] (str "The executors have no Skein or no Clojure on their class path. Ship their jars, by :jars of "
-                                              "connect; shipped were " (cluster/jars-of cluster) ".") {:jars (cluster/jars-of cluster)})
+                                            "connect; shipped were " (cluster/jars-of cluster) ".") {:jars (cluster/jars-of cluster)})
 
       (failure :skein/cluster-lost (str "Spark gave up the fold: " (ex-message t)) {}))))
 

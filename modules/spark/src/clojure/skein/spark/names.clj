@@ -312,7 +312,7 @@
 (defn- missing! [sym cause]
   (throw (error/failure [:skein/far-code :missing]
                         (str "This process can't load " sym ": no file of the namespace " (namespace sym) " is on its class path, or the file does "
-                       "not define it. Check the name. If it is this process that lacks the file, ship its jar, by :jars of skein.spark/connect.")
+                          "not define it. Check the name. If it is this process that lacks the file, ship its jar, by :jars of skein.spark/connect.")
                         {:name sym}
                         cause)))
 

@@ -356,5 +356,5 @@
   (is (= {:args? true} (trace/trace-forms {:args? true})))
   (is (= {:a 1} (trace/trace-forms {:a 1})) "a map alone is the body")
   (is (= :skein/bad-argument (try (macroexpand '(skein.trace/trace-forms {:a 1} 1))
-                                (catch Exception e (some (comp :skein/error ex-data) (take-while some? (iterate ex-cause e)))))))
+                               (catch Exception e (some (comp :skein/error ex-data) (take-while some? (iterate ex-cause e)))))))
   (is (nil? (trace/trace-forms))))
