@@ -7,11 +7,12 @@
   * `retry` - for its retry"
   {:no-doc true}
   (:require
+   [skein.impl.backoff :as backoff]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.impl.once :refer [deftype-once]])
   (:import
-   (skein.rt Channel Region World)
+   (skein.rt Channel Region)
    (skein.rt.block Callback ThreadWaiter)
    (skein.rt.schedule Scheduler Timeout)))
 
@@ -103,26 +104,6 @@
 
 ;;;; Retrying
 
-(def ^:private defaults
-  {:attempts 3 :backoff-ms 100 :factor 2 :max-backoff-ms 10000 :jitter 0.5
-   :retry? (fn any-exception? [thrown] (instance? Exception thrown))})
-
-(def ^:private known
-  "Option -> what its value must be; see skein.impl.check/options."
-  {:attempts [pos-int? "a whole number from 1"]
-   :backoff-ms check/time-option
-   :factor [(fn [x] (and (number? x) (<= 1 (double x)))) "a number from 1"]
-   :max-backoff-ms check/time-option
-   :jitter [(fn [x] (and (number? x) (<= 0 (double x) 1))) "a number from 0 to 1"]
-   :timeout-ms check/time-option
-   :retry? [ifn? "a function"]})
-
-(defn- pause-ms
-  "Returns how long to wait after attempt `n`, counted from 1, has failed."
-  ^long [{:keys [backoff-ms factor max-backoff-ms jitter]} n]
-  (let [full (min (double max-backoff-ms) (* (double backoff-ms) (Math/pow (double factor) (dec (long n)))))]
-    (Math/round (* full (- 1.0 (* (double jitter) (World/drawDouble)))))))
-
 (defn- remaining-ms
   "Returns the milliseconds until `deadline-ns`, rounded up, or nil if there is no deadline."
   [deadline-ns]
@@ -143,12 +124,6 @@
   (error/timed-out (str "No success within " ms " ms, in " n (if (= 1 n) " attempt" " attempts") ". Give it more time.")
                    {:what :retry :ms ms :attempts n}
                    thrown))
-
-(defn- again?
-  "Returns whether to try again after attempt `n` threw `thrown`."
-  [{:keys [attempts retry?]} n thrown]
-  (and (< (long n) (long attempts))
-       (retry? thrown)))
 
 (def ^:const ^:private max-earlier
   "How many earlier exceptions are kept. There is a limit because `retry` may try for ever."
@@ -173,18 +148,18 @@
   "Calls `f` until it returns; see skein.virtual."
   [options f]
   (check/function "f of retry" f)
-  (let [times (fn [options k] (if (contains? options k) (update options k (partial check/milliseconds k)) options))
-        {:keys [timeout-ms] :as options} (reduce times (merge defaults (check/options "retry" options known))
-                                                 [:backoff-ms :max-backoff-ms :timeout-ms])
+  (let [{:keys [timeout-ms] :as options}
+        (backoff/with-defaults (check/options "retry" options (assoc backoff/known :timeout-ms check/time-option)))
+        timeout-ms (when timeout-ms (check/milliseconds :timeout-ms timeout-ms))
         deadline-ns (when timeout-ms (+ (Scheduler/nanoTime) (* 1000000 (long timeout-ms))))]
     (loop [n 1, earlier []]
       (let [{:keys [value error]} (attempt f (remaining-ms deadline-ns))
-            pause (pause-ms options n)]
+            pause (backoff/pause-ms options n)]
         (cond
           (nil? error) value
           (Region/isInterruption error) (throw (with-earlier error earlier)) ; it has delivered a cancellation from outside
-          (and deadline-ns (or (late? deadline-ns 0) (and (again? options n error) (late? deadline-ns pause))))
+          (and deadline-ns (or (late? deadline-ns 0) (and (backoff/again? options n error) (late? deadline-ns pause))))
           (throw (with-earlier (out-of-time timeout-ms n error) earlier))
-          (not (again? options n error)) (throw (with-earlier error earlier))
+          (not (backoff/again? options n error)) (throw (with-earlier error earlier))
           :else (do (sleep pause)
                     (recur (inc n) (remember earlier error))))))))
