@@ -6,6 +6,7 @@
   * `no-dropped-errors` fails a test in which an exception was neither caught nor taken
   * `deadline` fails a test that hangs, and shows its threads
   * `defsim` defines a test whose body `skein.sim/check` runs
+  * `timed` returns a channel that gives values after pauses
 
   The fixtures are for tests on the real scheduler. A simulation checks all of this itself.
 
@@ -13,6 +14,7 @@
   (:require
    [clojure.string :as str]
    [clojure.test :as test]
+   [skein.async :as a]
    [skein.impl.check :as check]
    [skein.impl.error :as error]
    [skein.inspect :as inspect]
@@ -47,6 +49,22 @@
   [name & args]
   (check/that "The name of defsim" name (simple-symbol? name) "a symbol")
   `(test/deftest ~name (told (sim/check ~@args))))
+
+(defn timed
+  "Returns a channel that gives each value after its pause in milliseconds, and then closes. The pause begins when the value
+  before has been taken. For tests in virtual time.
+
+      (sim/with-virtual-time (a/<!! (a/into [] (timed 0 :a, 3600000 :b))))
+      ;=> [:a :b]"
+  [& pauses-and-values]
+  (check/number "The number of arguments of timed" (count pauses-and-values) "even: pairs of a pause and a value" even?)
+  (let [ch (a/chan)]
+    (a/go
+      (doseq [[pause-ms v] (partition 2 pauses-and-values)]
+        (a/<! (a/timeout pause-ms))
+        (a/>! ch v))
+      (a/close! ch))
+    ch))
 
 (defn- check-called
   "Throws :skein/bad-argument if `x`, the argument of the function `name`, is a test: then clojure.test has called it as a fixture."

@@ -19,7 +19,7 @@
                   skein.impl.internals skein.impl.once
                   skein.base]                                        []]
     [1 kernel    [skein.rt]                                          [error]]
-    [2 on-error  [skein.impl.on-error]                               [kernel]]
+    [2 on-error  [skein.impl.on-error skein.impl.backoff]            [error kernel]]
     [2 schedule  [skein.rt.schedule]                                 [kernel]]
     [3 block     [skein.rt.block]                                    [error kernel schedule]]
     [4 children  [skein.rt.scope]                                    [error kernel schedule block]]
@@ -40,7 +40,8 @@
     [5 errors    [skein.errors]                                      [error kernel block]]
     [10 scope    [skein.scope skein.scope.*]                         [error kernel on-error schedule block children go-block
                                                                       async]]
-    [11 streams  [skein.async.streams]                               [error kernel on-error block spi port async scope]]
+    [11 streams  [skein.async.streams skein.impl.streams.*]          [error kernel on-error schedule block spi port async
+                                                                      scope]]
     [11 virtual  [skein.virtual skein.virtual.*]                     [error kernel on-error schedule block children scope]]])
 
 (def ^:private unit->uses
