@@ -93,12 +93,14 @@
             (fn due [now since _] (cond-> (+ now quiet) longest (min (+ since longest)))))))
 
 (defn throttle
-  "Returns a channel of at most one value of `in` in some time. The first is put at once, and the time begins when it is taken.
+  "Returns a channel of at most one value of `in` in some time.
 
   - every-ms  the time, or a map of options:
     - :every-ms  the time
     - :keep      :latest, the default: the latest value that has come meanwhile follows when the time is
                  over, or when `in` closes. :first: what comes meanwhile is dropped, as for double clicks
+
+  The first value is put at once, and the time begins when it is taken.
 
       (skein.sim/with-virtual-time
         (a/<!! (a/into [] (throttle 100 (skein.test/timed 0 1, 30 2, 30 3, 100 4, 500 5)))))
@@ -151,10 +153,11 @@
   10000000)
 
 (defn pace
-  "Returns a channel of the values of `in`, each after a permit. Nothing is dropped: the source waits. The output closes when the
-  limiter does.
+  "Returns a channel of the values of `in`, each after a permit.
 
   - rate-or-limiter  how many values a second, or a `rate-limiter` of skein.async.limit, which others may use too
+
+  Nothing is dropped: the source waits. The output closes when the limiter does.
 
       (skein.sim/with-virtual-time
         (a/<!! (a/into [] (pace 10 (a/to-chan! [1 2 3]))))
@@ -183,12 +186,13 @@
               (a/>! out v) (recur))))))))
 
 (defn idle-timeout
-  "Returns a channel of the values of `in`. If none comes for some time, it closes with :skein/timeout. The time in which the
-  taker is not ready does not count.
+  "Returns a channel of the values of `in`. If none comes for some time, it closes with :skein/timeout.
 
   - idle-ms  the time, or a map of options:
     - :idle-ms  the time
-    - :value    is put when the time is over, and again after each further one: a heartbeat
+    - :value    is put instead, and again after each further time: a heartbeat
+
+  The time in which the taker is not ready does not count.
 
       (skein.sim/with-virtual-time
         (a/<!! (a/into [] (idle-timeout {:idle-ms 100 :value :beat} (skein.test/timed 50 1, 250 2)))))
@@ -226,14 +230,15 @@
                     (when (a/>! out t) (recur (next at))))))))))))
 
 (defn tick
-  "Returns a channel of 0, 1, 2 and so on, at the multiples of a time since the call. Times do not drift. If the taker is
-  late, missed ticks are left out, so work that takes longer than that is not started twice.
+  "Returns a channel of 0, 1, 2 and so on, at the multiples of a time since the call.
 
   - every-ms  that time, or a map of options:
     - :every-ms  that time
     - :first-ms  when the first one comes; by default after :every-ms
     - :at        instead: a seq of java.time.Instant, by the wall clock. The values are these times; past ones are
                  left out, and the channel closes after the last
+
+  Times do not drift. If the taker is late, missed ticks are left out, so work that takes longer than that is not started twice.
 
       (skein.sim/with-virtual-time
         (let [t (tick 100)]
@@ -382,11 +387,13 @@
 
 (defn combine
   "Returns a channel of (f a b ...) of the latest value of each of the channels `chs`, whenever one has a new value and all have
-  had one. It closes when all have closed, or one that never gave a value, or one with a cause. Each value is put, so a slow
-  taker slows the channels; to skip, put `conflate` before it.
+  had one.
 
   - options  a map:
     - :by  :all, the default; :first: only a value of the first channel counts, and its end
+
+  It closes when all have closed, or one that never gave a value, or one with a cause. Each value is put, so a slow
+  taker slows the channels; to skip, put `conflate` before it.
 
       (skein.sim/with-virtual-time
         (let [in (fn [] [(skein.test/timed 15 1, 20 2) (skein.test/timed 10 :a, 15 :b)])]
@@ -536,14 +543,15 @@
              :ahead (min Integer/MAX_VALUE (long (if ahead (check/whole "ahead of pmap" ahead 1) (* 4 n))))))))
 
 (defn consume!
-  "Calls `f` with each value of `in`. Returns a port of how many values it has handled, which closes when all calls have
-  ended. So an orderly stop is: close the source, and wait for the port.
+  "Calls `f` with each value of `in`. Returns a port of how many values it has handled.
 
   - options  a map: those of `pmap` but :ordered?, and
     - :n         how many calls at once, by default 1
     - :on-error  :throw, the default: nothing more is taken, and the port fails, as it does by a cause of `in`. :report: the
                  uncaught-exception handler gets the exception, and the value is not counted. Or a function of the
                  exception and the value
+
+  The port closes when all calls have ended. So an orderly stop is: close the source, and wait for the port.
 
       (let [seen (atom [])
             n (consume! {:on-error (fn [e x] (swap! seen conj [x (ex-message e)]))}
