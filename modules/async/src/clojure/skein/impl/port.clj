@@ -12,6 +12,7 @@
    [skein.impl.once :refer [defprotocol-once]])
   (:import
    (clojure.lang ArityException ExceptionInfo IFn)
+   (java.util.concurrent.locks Lock)
    (skein.rt Buffer Channel ChannelFactory NilPut Result Result$Watcher Transducer Uncaught)
    (skein.rt.block Callback Failures ThreadWaiter)
    (skein.rt.schedule Scheduler Timeout)))
@@ -253,6 +254,15 @@
       (when-not (identical? v Channel/NONE) v))
     (on-foreign source "port of poll!" port
                 (when-some [b (impl/take! port (impl/fn-handler nop false))] @b))))
+
+(defn commit
+  "Ends the operation of `handler`, for a port that is no channel. Returns whether it could still complete."
+  [handler]
+  (let [^Lock lock (when (instance? Lock handler) handler)]
+    (when lock (.lock lock))
+    (try
+      (if (impl/active? handler) (do (impl/commit handler) true) false)
+      (finally (when lock (.unlock lock))))))
 
 ;;;; Waiting, on a thread
 

@@ -184,3 +184,19 @@
                          #(limit/concurrency-limiter 1.5)])))
   (is (= [:skein/bad-argument :skein/bad-argument]
          (mapv error-of [#(limit/rate-limiter {:rate 1 :other 1}) #(limit/concurrency-limiter {:n 1 :other 1})]))))
+
+;;;; Waiting takes
+
+(deftest a-full-queue-refuses
+  (let [limiter (limit/concurrency-limiter {:n 1 :queue 1 :name "one"})
+        permit (a/<!! limiter), work (fn [] (a/go (try (limit/with-permit limiter :done) (catch Exception e (:skein/error (ex-data e))))))
+        waiting (work)]
+    (within-deadline (while (zero? (long (:waiting (limit/status limiter)))) (Thread/onSpinWait)))
+    (is (= :skein/overloaded (await-port (work)) (error-of #(limit/with-permit limiter 1))))
+    (is (= [nil nil] [(a/<!! limiter) (a/poll! limiter)]))
+    (limit/release! permit)
+    (is (= :done (await-port waiting)))
+    (is (= {:name "one" :n 1 :in-use 0 :waiting 0} (limit/status limiter)))
+    (a/close! limiter)
+    (is (= 1 (limit/with-permit limiter 1)) "the permit that is still there")
+    (is (= :skein/limiter-closed (error-of #(limit/with-permit limiter 1))))))

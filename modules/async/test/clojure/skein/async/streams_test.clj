@@ -37,8 +37,8 @@
 (deftest a-batch-does-not-wait-longer-than-it-may
   (let [in (a/chan)
         out (st/batch {:size 100 :within-ms 5} in)]
-    (a/>!! in 1)
-    (a/>!! in 2)
+    (a/put! in 1)
+    (a/put! in 2) ; which waits if the time of the first is over
     (is (= 1 (first (await-port out))) "before the batch is full, and before in closes")
     (a/close! in)
     (is (every? seq (await-port (a/into [] out))))))

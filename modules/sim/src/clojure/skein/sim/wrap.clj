@@ -163,8 +163,8 @@
 ;;;; Limiters: the story says that a permit is given back
 
 (defn- giving-back [f]
-  (fn [permit]
-    (f permit)
+  (fn [permit & outcome]
+    (apply f permit outcome)
     (when-some [^Simulation sim (Simulation/here)]
       (when (and (.keepsEvents sim) (instance? Permit permit)) (.note sim Trace$Kind/GIVES_BACK (.-limiter ^Permit permit) nil)))))
 

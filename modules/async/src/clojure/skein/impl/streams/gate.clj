@@ -8,7 +8,6 @@
    [skein.impl.error :as error]
    [skein.impl.port :as port])
   (:import
-   (java.util.concurrent.locks Lock)
    (skein.rt Channel NilPut Uncaught)))
 
 (set! *warn-on-reflection* true)
@@ -38,15 +37,6 @@
       (= :slide policy) (slide ch value dropped)
       :else (do (dropped value) (disconnect ch)))))
 
-(defn- commit
-  "Ends the operation of `handler`. Returns whether it could still complete."
-  [handler]
-  (let [^Lock lock (when (instance? Lock handler) handler)]
-    (when lock (.lock lock))
-    (try
-      (if (impl/active? handler) (do (impl/commit handler) true) false)
-      (finally (when lock (.unlock lock))))))
-
 (defn- guarded
   "Returns `on-drop`, but sends its exceptions to the uncaught-exception handler: the mult or
   block that puts must continue."
@@ -64,7 +54,7 @@
         (cond
           (nil? value) (throw (NilPut/refused))
           (= :block policy) (impl/put! ch value handler)
-          (commit handler) (impl/box (accept ch policy value dropped))))
+          (port/commit handler) (impl/box (accept ch policy value dropped))))
       port/Front
       (behind [_] ch)
       impl/Channel
