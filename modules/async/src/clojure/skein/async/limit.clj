@@ -9,10 +9,10 @@
   * `status` - a limiter's counts
   * `single-flight` - calls with equal arguments share one call
 
-  A limiter is a channel of permits: take a permit, then do the work. Takes are served in
-  order, and any number may wait, unless :queue says how many. All operations of channels work: `<!` in a block, `<!!` on a
-  thread, `alts!` with a timeout, `poll!` to take a permit only if one is free. After `close!`,
-  only the permits that are still there can be taken.
+  A limiter is a channel of permits: take a permit, then do the work. Takes are served in order, and
+  any number may wait, unless :queue says how many. All operations of channels work: `<!` in a
+  block, `<!!` on a thread, `alts!` with a timeout, `poll!` to take a permit only if one is free.
+  After `close!`, only the permits that are still there can be taken.
 
       (let [two (concurrency-limiter 2)]
         (a/<!! (a/into [] (a/merge (for [i (range 3)] (a/go (with-permit two (inc i)))))))
@@ -167,21 +167,24 @@
   impl/ReadPort
   (take! [this handler]
     (when (port/commit handler)
-      (let [{:keys [granted? epoch]} (swap! state (fn asked [s] (breaker/ask options s (Scheduler/nanoTime))))]
+      (let [{:keys [granted? epoch]}
+            (swap! state (fn asked [s] (breaker/ask options s (Scheduler/nanoTime))))]
         (impl/box (when granted? (Permit. this epoch (AtomicBoolean.))))))))
 
 (def ^:private breaker-options
   {:size [any? "a whole number"]
-   :share [(fn share? [x] (and (number? x) (< 0.0 (double x)) (<= (double x) 1.0))) "a number above 0, at most 1"]
+   :share [(fn share? [x] (and (number? x) (< 0.0 (double x)) (<= (double x) 1.0)))
+           "a number above 0, at most 1"]
    :open-ms check/time-option
    :probes [any? "a whole number"]
    :failure? [ifn? "a function"]
    :name [some? "a name"]})
 
 (defn circuit-breaker
-  "Returns a limiter that gives a permit to every take, until too much of what is done with them fails. Then it is
-  open: takes get nil, and `with-permit` throws :skein/circuit-open, with :retry-after-ms. After some time a few probes
-  get permits. If all succeed, it closes again and remembers nothing. If one fails, or is not released in that time, it stays open.
+  "Returns a limiter that gives a permit to every take, until too much of what is done with them
+  fails. Then it is open: takes get nil, and `with-permit` throws :skein/circuit-open, with
+  :retry-after-ms. After some time a few probes get permits. If all succeed, it closes again and
+  remembers nothing. If one fails, or is not released in that time, it stays open.
 
   options, a map:
 
@@ -189,13 +192,15 @@
   - :share     the share of failures that opens it, by default 0.5
   - :open-ms   how long it is open, by default 30000
   - :probes    how many, by default 1
-  - :failure?  predicate of the exception of `with-permit`, by default true of all. A cancellation or an interrupt never counts
+  - :failure?  predicate of the exception of `with-permit`, by default true of all. A cancellation
+               or an interrupt never counts
   - :name      for `status`
 
   Outcomes of permits from before it opened or closed don't count.
 
       (let [breaker (circuit-breaker {:size 2})
-            call (fn [f] (try (with-permit breaker (f)) (catch Exception e (or (:skein/error (ex-data e)) (ex-message e)))))
+            call (fn [f] (try (with-permit breaker (f))
+                              (catch Exception e (or (:skein/error (ex-data e)) (ex-message e)))))
             down (fn [] (throw (ex-info \"down\" {})))]
         [(call down) (call down) (call down)])
       ;=> [\"down\" \"down\" :skein/circuit-open]"
@@ -233,18 +238,22 @@
    (when (or (nil? permit) (satisfies? impl/ReadPort permit))
      (error/fail! :skein/bad-argument
                   (str "permit of release! must be what a take from a limiter has returned, but is "
-                       (if permit "a limiter or another channel." "nil. After poll! or alts!, release a permit only if there is one."))
+                       (if permit
+                         "a limiter or another channel."
+                         "nil. After poll! or alts!, release a permit only if there is one."))
                   {:value (error/preview permit)}))
    (check/that "outcome of release!" outcome (#{:ok :failed :ignored} outcome) ":ok, :failed or :ignored")
    (when (instance? Permit permit)
      (let [limiter (.-limiter ^Permit permit), epoch (.-epoch ^Permit permit)]
        (when-not (.compareAndSet ^AtomicBoolean (.-released ^Permit permit) false true)
          (error/fail! :skein/released
-                      "This permit has already been released. Release each permit once; for more work at once, take more permits."
+                      (str "This permit has already been released. Release each permit once;"
+                           " for more work at once, take more permits.")
                       {:limiter (description limiter)}))
        (if (instance? Breaker limiter)
          (let [options (.-options ^Breaker limiter)]
-           (swap! (.-state ^Breaker limiter) (fn told [s] (breaker/tell options s (Scheduler/nanoTime) epoch outcome))))
+           (swap! (.-state ^Breaker limiter)
+                  (fn told [s] (breaker/tell options s (Scheduler/nanoTime) epoch outcome))))
          (.put ^Channel limiter permit nil nil))))
    nil))
 
@@ -258,8 +267,10 @@
     permit permit
 
     (instance? Breaker limiter)
-    (let [until (:until @(.-state ^Breaker limiter)), left (if until (max 0 (- (long until) (Scheduler/nanoTime))) 0)]
-      (error/fail! :skein/circuit-open "Too many calls have failed, so the circuit breaker lets none through for some time."
+    (let [until (:until @(.-state ^Breaker limiter))
+          left (if until (max 0 (- (long until) (Scheduler/nanoTime))) 0)]
+      (error/fail! :skein/circuit-open
+                   "Too many calls have failed, so the circuit breaker lets none through for some time."
                    {:limiter (description limiter) :retry-after-ms (quot (+ left 999999) 1000000)}))
 
     (and (instance? Bounded limiter) (not (a/closed? limiter)))
@@ -267,7 +278,8 @@
                  {:limiter (description limiter) :waiting (.-queue ^Bounded limiter)})
 
     :else
-    (error/fail! :skein/limiter-closed "The limiter has been closed and has no permit left." {:limiter (description limiter)})))
+    (error/fail! :skein/limiter-closed "The limiter has been closed and has no permit left."
+                 {:limiter (description limiter)})))
 
 (defn- outcome-of
   "Returns the outcome of a call that threw `thrown`."
@@ -297,9 +309,9 @@
      result#))
 
 (defn status
-  "Returns a limiter's description and counts: {:name :rate :waiting}, {:name :n :in-use
-  :waiting} or, of a circuit breaker, {:name :phase :outcomes :failed}. `:waiting` is the number of takes that wait.
-  The counts are exact only while nobody takes or releases. Throws :skein/bad-argument.
+  "Returns a limiter's description and counts: {:name :rate :waiting}, {:name :n :in-use :waiting}
+  or, of a circuit breaker, {:name :phase :outcomes :failed}. `:waiting` is the number of takes that
+  wait. The counts are exact only while nobody takes or releases. Throws :skein/bad-argument.
 
       (status (concurrency-limiter {:n 3 :name \"database\"}))
       ;=> {:name \"database\", :n 3, :in-use 0, :waiting 0}"
@@ -308,8 +320,8 @@
     (cond
       (instance? Bounded limiter) (recur (.-permits ^Bounded limiter))
       (instance? Breaker limiter)
-      (let [options (.-options ^Breaker limiter)]
-        (merge {:name (:name options)} (breaker/status (breaker/at options @(.-state ^Breaker limiter) (Scheduler/nanoTime)))))
+      (let [options (.-options ^Breaker limiter), state @(.-state ^Breaker limiter)]
+        (merge {:name (:name options)} (breaker/status (breaker/at options state (Scheduler/nanoTime)))))
       (not (or n rate)) (error/fail! :skein/bad-argument
                                      (str "status needs a limiter, but got " (error/preview limiter) ".")
                                      {:value (error/preview limiter)})
@@ -342,10 +354,10 @@
         (update :order conj [k port]))))
 
 (defn single-flight
-  "Returns a function that calls `f`. Calls with equal arguments while one is under way share it. Each returns a port of the
-  result, from which any number may take; `<?` throws the exception of `f`. `f` runs in a block, so it may park or block. The
-  block belongs to the scope in which `single-flight` was called by `in-scope`, or to none, so no caller's
-  cancellation touches it.
+  "Returns a function that calls `f`. Calls with equal arguments while one is under way share it.
+  Each returns a port of the result, from which any number may take; `<?` throws the exception of
+  `f`. `f` runs in a block, so it may park or block. The block belongs to the scope in which
+  `single-flight` was called by `in-scope`, or to none, so no caller's cancellation touches it.
 
   options, a map:
 
@@ -361,7 +373,8 @@
   ([f] (single-flight nil f))
   ([options f]
    (check/function "f of single-flight" f)
-   (let [{:keys [keep-ms key] most :max :or {most 1000 key vector}} (check/options "single-flight" options flight-options)
+   (let [{:keys [keep-ms key] most :max :or {most 1000 key vector}}
+         (check/options "single-flight" options flight-options)
          most (check/whole ":max of single-flight" most 1)
          keep-ns (when keep-ms (* 1000000 (check/milliseconds ":keep-ms of single-flight" keep-ms)))
          child (.deref Region/CHILD)

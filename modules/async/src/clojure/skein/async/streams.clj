@@ -8,11 +8,12 @@
   * a function of each value: `pmap` `consume!`
   * errors: `restart` `recover`; takers: `replay` `gate`
 
-  An operator takes a channel and returns its output, so operators can be nested. It is one block, a child of the scope in
-  `in-scope`, and its output has no buffer. When its source closes, it puts what it holds and closes the output, with the same cause.
-  When a put finds the output closed, it ends, and takes nothing more; the source stays open. An exception of a function
-  closes the output. An operator that is cancelled closes it too. A function that returns nil gives no value. A time
-  is a number of milliseconds or a java.time.Duration.
+  An operator takes a channel and returns its output, so operators can be nested. It is one block, a
+  child of the scope in `in-scope`, and its output has no buffer. When its source closes, it puts
+  what it holds and closes the output, with the same cause. When a put finds the output closed, it
+  ends, and takes nothing more; the source stays open. An exception of a function closes the output.
+  An operator that is cancelled closes it too. A function that returns nil gives no value. A time is
+  a number of milliseconds or a java.time.Duration.
 
       (a/<!! (a/into [] (batch 2 (pmap 4 inc (a/to-chan! [1 2 3])))))
       ;=> [[2 3] [4]]"
@@ -48,8 +49,8 @@
   "Returns the output of an operator that holds one value, so that no put on `in` waits for the taker.
 
   hold  [held value early?] -> what to hold now that `value` has come, or nil; early?: before its time
-  due   [now since sent] -> when that may be put; since: when the oldest value came whose place it has taken;
-        sent: when the last value was put, or nil"
+  due   [now since sent] -> when that may be put; since: when the oldest value came whose place it
+        has taken; sent: when the last value was put, or nil"
   [in hold due]
   (operator [out]
     (with-timer [timer]
@@ -77,8 +78,8 @@
     - :quiet-ms  that time
     - :max-ms    a burst that lasts longer gives its latest value after that time too
 
-  While the taker is not ready, a newer value takes the place of the one that waits, and the quiet time begins
-  again. When `in` closes, the last value is put at once.
+  While the taker is not ready, a newer value takes the place of the one that waits, and the quiet
+  time begins again. When `in` closes, the last value is put at once.
 
       (skein.sim/with-virtual-time
         (a/<!! (a/into [] (debounce 100 (skein.test/timed 0 :h, 50 :he, 150 :hel, 20 :help)))))
@@ -106,10 +107,10 @@
         (a/<!! (a/into [] (throttle 100 (skein.test/timed 0 1, 30 2, 30 3, 100 4, 500 5)))))
       ;=> [1 3 4 5]"
   [every-ms-or-options in]
-  (let [{:keys [every-ms keep] :or {keep :latest}} (check/leading "throttle" :every-ms every-ms-or-options
-                                                                  {:every-ms check/time-option :keep [any? "a keyword"]})
+  (let [{:keys [every-ms keep] :or {keep :latest}}
+        (check/leading "throttle" :every-ms every-ms-or-options
+                       {:every-ms check/time-option :keep [#{:latest :first} ":latest or :first"]})
         every (stage/nanos "every-ms of throttle" every-ms)]
-    (check/that ":keep of throttle" keep (#{:latest :first} keep) ":latest or :first")
     (latest (port/source "in of throttle" in)
             (if (= :first keep)
               (fn oldest [held value early?] (if (or early? (some? held)) held value))
@@ -117,23 +118,24 @@
             (fn due [now _ sent] (if sent (+ sent every) now)))))
 
 (defn sample
-  "Returns a channel that gets, at each multiple of `every-ms` since the call, the latest value of `in` since the last one, if
-  there is one. When `in` closes, the last value is put at once. `throttle` counts from the first value, `sample` by the clock, as
-  for graphs and metrics.
+  "Returns a channel that gets, at each multiple of `every-ms` since the call, the latest value of
+  `in` since the last one, if there is one. When `in` closes, the last value is put at once.
+  `throttle` counts from the first value, `sample` by the clock, as for graphs and metrics.
 
       (skein.sim/with-virtual-time
         (a/<!! (a/into [] (sample 100 (skein.test/timed 10 1, 20 2, 200 3, 20 4)))))
       ;=> [2 4]"
   [every-ms-or-options in]
-  (let [{:keys [every-ms]} (check/leading "sample" :every-ms every-ms-or-options {:every-ms check/time-option})
+  (let [{:keys [every-ms]}
+        (check/leading "sample" :every-ms every-ms-or-options {:every-ms check/time-option})
         every (stage/period "every-ms of sample" every-ms), start (now)]
     (latest (port/source "in of sample" in)
             newest
             (fn due [_ since _] (stage/following start every since)))))
 
 (defn conflate
-  "Returns a channel of the values of `in`. While the taker is not ready, those that wait become one: (f waiting value). With
-  `merge`, `into` or `+` nothing is lost but the grouping.
+  "Returns a channel of the values of `in`. While the taker is not ready, those that wait become
+  one: (f waiting value). With `merge`, `into` or `+` nothing is lost but the grouping.
 
       (let [in (a/chan), out (conflate + in)]
         (doseq [n [1 2 3]] (a/>!! in n))
@@ -155,7 +157,8 @@
 (defn pace
   "Returns a channel of the values of `in`, each after a permit.
 
-  - rate-or-limiter  how many values a second, or a `rate-limiter` of skein.async.limit, which others may use too
+  - rate-or-limiter  how many values a second, or a `rate-limiter` of skein.async.limit, which
+                     others may use too
 
   Nothing is dropped: the source waits. The output closes when the limiter does.
 
@@ -166,7 +169,8 @@
   [rate-or-limiter in]
   (port/source "in of pace" in)
   (if (number? rate-or-limiter)
-    (let [interval (long (/ 1e9 (double (check/number "rate of pace" rate-or-limiter "a number above 0" pos?))))]
+    (let [rate (check/number "rate of pace" rate-or-limiter "a number above 0" pos?)
+          interval (long (/ 1e9 (double rate)))]
       (operator [out]
         (with-timer [timer]
           (loop [due (now)]
@@ -235,10 +239,11 @@
   - every-ms  that time, or a map of options:
     - :every-ms  that time
     - :first-ms  when the first one comes; by default after :every-ms
-    - :at        instead: a seq of java.time.Instant, by the wall clock. The values are these times; past ones are
-                 left out, and the channel closes after the last
+    - :at        instead: a seq of java.time.Instant, by the wall clock. The values are these times;
+                 past ones are left out, and the channel closes after the last
 
-  Times do not drift. If the taker is late, missed ticks are left out, so work that takes longer than that is not started twice.
+  Times do not drift. If the taker is late, missed ticks are left out, so work that takes longer
+  than that is not started twice.
 
       (skein.sim/with-virtual-time
         (let [t (tick 100)]
@@ -264,21 +269,25 @@
 (defn batch
   "Returns a channel of the values of `in` in vectors.
 
-  - size  the largest number of values in a vector, or a map of options, of which :size or :max-weight is needed:
+  - size  the largest number of values in a vector, or a map of options, of which :size or
+          :max-weight is needed:
     - :size        the number
     - :weight      function of a value: a number
     - :max-weight  the largest sum of the weights in a vector. A heavier value is a vector of its own
-    - :within-ms   how long the first value of a vector may wait; by default until the vector is full or `in` closes
+    - :within-ms   how long the first value of a vector may wait; by default until the vector is
+                   full or `in` closes
 
   No vector is empty. While a vector waits for its taker, nothing is taken.
 
-      (a/<!! (a/into [] (batch {:weight count :max-weight 5} (a/to-chan! [\"ab\" \"cd\" \"ef\" \"ghijkl\" \"m\"]))))
+      (a/<!! (a/into [] (batch {:weight count :max-weight 5}
+                               (a/to-chan! [\"ab\" \"cd\" \"ef\" \"ghijkl\" \"m\"]))))
       ;=> [[\"ab\" \"cd\"] [\"ef\"] [\"ghijkl\"] [\"m\"]]"
   [size-or-options in]
   (port/source "in of batch" in)
   (let [{:keys [size weight max-weight within-ms]}
         (check/leading "batch" :size size-or-options
-                       {:size whole :weight [ifn? "a function"] :max-weight [number? "a number"] :within-ms check/time-option})
+                       {:size whole :weight [ifn? "a function"] :max-weight [number? "a number"]
+                        :within-ms check/time-option})
         size (if (and max-weight (nil? size)) Long/MAX_VALUE (long (check/whole "size of batch" size 1)))
         weigh (if max-weight (check/function ":weight of batch" weight) (constantly 0))
         limit (or max-weight 1)
@@ -302,49 +311,52 @@
                       (recur gathered sum))))))))))))
 
 (defn windows
-  "Returns a channel that gets, at each multiple of :step-ms since the call, a vector of the values that have come in the
-  :size-ms before, if there are any. When `in` closes, the next one comes early.
+  "Returns a channel that gets, at each multiple of :step-ms since the call, a vector of the values
+  that have come in the :size-ms before, if there are any. When `in` closes, the next one comes
+  early.
 
   - size-ms  the time, or a map of options:
     - :size-ms  the time
     - :step-ms  by default the same
     - :max      how many values are held, by default 10000; beyond that the source waits
 
-  It goes by the arrival in this process. For times in the data use the transducer `partition-by`, for windows by number
-  `partition-all` and `sliding`.
+  It goes by the arrival in this process. For times in the data use the transducer `partition-by`,
+  for windows by number `partition-all` and `sliding`.
 
       (skein.sim/with-virtual-time
         (a/<!! (a/into [] (windows {:size-ms 200 :step-ms 100} (skein.test/timed 10 1, 20 2, 100 3, 250 4)))))
       ;=> [[1 2] [1 2 3] [3] [4]]"
   [size-ms-or-options in]
   (port/source "in of windows" in)
-  (let [{:keys [size-ms step-ms max] :or {max 10000}}
-        (check/leading "windows" :size-ms size-ms-or-options {:size-ms check/time-option :step-ms check/time-option :max whole})
+  (let [{:keys [size-ms step-ms] most :max :or {most 10000}}
+        (check/leading "windows" :size-ms size-ms-or-options
+                       {:size-ms check/time-option :step-ms check/time-option :max whole})
         size (stage/period "size-ms of windows" size-ms)
         step (if step-ms (stage/period ":step-ms of windows" step-ms) size)
-        max (check/whole ":max of windows" max 1)
+        most (check/whole ":max of windows" most 1)
         start (now)
         values (fn values [held] (mapv second held))
-        from (fn from [held t] (into PersistentQueue/EMPTY (drop-while (fn old? [[arrived]] (< (long arrived) (long t))) held)))]
+        before? (fn before? [t] (fn [[arrived]] (< (long arrived) (long t))))]
     (operator [out]
       (with-timer [timer]
-        (loop [held PersistentQueue/EMPTY, end 0] ; [time value] of all that the window until `end`, or a later one, has
+        (loop [held PersistentQueue/EMPTY, end 0] ; [time value], for the window until `end` or later ones
           (when (and (seq held) (nil? @timer)) (arm timer end))
           (let [due? (and (seq held) (nil? @timer))
-                [v port] (if due? [nil nil] (a/alts! (cond-> [] @timer (conj @timer) (< (count held) max) (conj in)) :priority true))]
+                ports (cond-> [] @timer (conj @timer) (< (count held) most) (conj in))
+                [v port] (if due? [nil nil] (a/alts! ports :priority true))]
             (cond
               (some? v) (let [t (now)]
                           (recur (conj held [t v]) (if (seq held) end (stage/following start step t))))
               (identical? port in) (do (when (seq held) (a/>! out (values held))) in)
               (arm timer end) (recur held end)
-              :else (let [window (values (take-while (fn before? [[arrived]] (< (long arrived) end)) held))
-                          next-end (+ end step)]
+              :else (let [window (values (take-while (before? end) held)), next-end (+ end step)]
                       (when (or (empty? window) (a/>! out window))
-                        (recur (from held (- next-end size)) next-end))))))))))
+                        (recur (into PersistentQueue/EMPTY (drop-while (before? (- next-end size))) held)
+                               next-end))))))))))
 
 (defn scan
-  "Returns a transducer that gives each result of the reduction by `f` from `init`, without `init`. An `f` that returns a
-  reduced value ends it.
+  "Returns a transducer that gives each result of the reduction by `f` from `init`, without `init`.
+  An `f` that returns a reduced value ends it.
 
       (into [] (scan + 0) [1 2 3])
       ;=> [1 3 6]"
@@ -360,8 +372,8 @@
            (if (reduced? x) (ensure-reduced (rf result @x)) (rf result x))))))))
 
 (defn sliding
-  "Returns a transducer that gives vectors of `n` neighbours, each `step` values further than the last, by default 1. An
-  incomplete one is left out.
+  "Returns a transducer that gives vectors of `n` neighbours, each `step` values further than the
+  last, by default 1. An incomplete one is left out.
 
       [(into [] (sliding 3) (range 5)) (into [] (sliding 2 3) (range 8))]
       ;=> [[[0 1 2] [1 2 3] [2 3 4]] [[0 1] [3 4] [6 7]]]"
@@ -386,14 +398,14 @@
 ;;;; Several channels
 
 (defn combine
-  "Returns a channel of (f a b ...) of the latest value of each of the channels `chs`, whenever one has a new value and all have
-  had one.
+  "Returns a channel of (f a b ...) of the latest value of each of the channels `chs`, whenever one
+  has a new value and all have had one.
 
   - options  a map:
     - :by  :all, the default; :first: only a value of the first channel counts, and its end
 
-  It closes when all have closed, or one that never gave a value, or one with a cause. Each value is put, so a slow
-  taker slows the channels; to skip, put `conflate` before it.
+  It closes when all have closed, or one that never gave a value, or one with a cause. Each value is
+  put, so a slow taker slows the channels; to skip, put `conflate` before it.
 
       (skein.sim/with-virtual-time
         (let [in (fn [] [(skein.test/timed 15 1, 20 2) (skein.test/timed 10 :a, 15 :b)])]
@@ -404,7 +416,8 @@
    (check/function "f of combine" f)
    (let [by (:by (check/options "combine" options {:by [#{:all :first} ":all or :first"]}))
          counts? (if (= :first by) zero? any?)
-         chs (mapv (partial port/source "each of the chs of combine") (check/collection "chs of combine" chs))]
+         chs (mapv (partial port/source "each of the chs of combine")
+                   (check/collection "chs of combine" chs))]
      (operator [out]
        (loop [open chs, values (mapv (constantly nil) chs)]
          (when-some [ports (seq (filter some? open))]
@@ -418,8 +431,8 @@
                  (recur (assoc open i nil) values))))))))))
 
 (defn concat
-  "Returns a channel of all values of the first of the channels `chs`, then of the second, and so on. `chs` is a seq that may be
-  lazy. No channel is taken from before its turn. A cause ends it.
+  "Returns a channel of all values of the first of the channels `chs`, then of the second, and so
+  on. `chs` is a seq that may be lazy. No channel is taken from before its turn. A cause ends it.
 
       (a/<!! (a/into [] (concat (map a/to-chan! [[1 2] [3] []]))))
       ;=> [1 2 3]"
@@ -435,15 +448,19 @@
             :else (recur (next chs))))))))
 
 (defn flat-map
-  "Returns a channel of the values of the channels that `f` returns for the values of `in`, as they come. `f` may return nil.
+  "Returns a channel of the values of the channels that `f` returns for the values of `in`, as they
+  come. `f` may return nil.
 
-  - n  how many channels may be open; then nothing is taken from `in`. With 1 all values are in order. Or a map of options:
+  - n  how many channels may be open; then nothing is taken from `in`. With 1 all values are in
+       order. Or a map of options:
     - :n  the number
 
-  When `in` closes, the open ones are still taken from. A cause of one of them ends all. Ending early closes the open ones.
+  When `in` closes, the open ones are still taken from. A cause of one of them ends all. Ending
+  early closes the open ones.
 
       (skein.sim/with-virtual-time
-        (a/<!! (a/into [] (flat-map 2 (fn [ms] (skein.test/timed ms [ms 1], ms [ms 2])) (a/to-chan! [30 20 5])))))
+        (let [twice (fn [ms] (skein.test/timed ms [ms 1], ms [ms 2]))]
+          (a/<!! (a/into [] (flat-map 2 twice (a/to-chan! [30 20 5]))))))
       ;=> [[20 1] [30 1] [20 2] [5 1] [5 2] [30 2]]"
   [n-or-options f in]
   (check/function "f of flat-map" f)
@@ -459,21 +476,25 @@
               (let [[v ch] (a/alts! ports)]
                 (cond
                   (and (nil? v) (port/failed? ch)) ch
-                  (identical? ch in) (do (when-some [inner (when (some? v) (f v))]
-                                           (vswap! open conj (port/source "the result of f of flat-map" inner)))
-                                         (recur (some? v)))
+                  (identical? ch in)
+                  (do (when-some [inner (when (some? v) (f v))]
+                        (vswap! open conj (port/source "the result of f of flat-map" inner)))
+                      (recur (some? v)))
                   (some? v) (when (a/>! out v) (recur more?))
-                  :else (do (vswap! open (fn without [chs] (filterv (fn other? [c] (not (identical? c ch))) chs)))
-                            (recur more?)))))))
+                  :else
+                  (do (vswap! open (fn without [chs] (filterv (fn other? [c] (not (identical? c ch))) chs)))
+                      (recur more?)))))))
         (finally (run! a/close! @open))))))
 
 (defn switch
-  "Returns a channel of the values of the channel that `f` returns for the latest value of `in`. A new value of `in` ends that
-  channel: it is closed, so that the next put on it returns false, and a value of it that nobody has taken is dropped. `f` may
-  return nil. When `in` closes, the last channel is still taken from.
+  "Returns a channel of the values of the channel that `f` returns for the latest value of `in`. A
+  new value of `in` ends that channel: it is closed, so that the next put on it returns false, and a
+  value of it that nobody has taken is dropped. `f` may return nil. When `in` closes, the last
+  channel is still taken from.
 
       (skein.sim/with-virtual-time
-        (a/<!! (a/into [] (switch (fn [q] (skein.test/timed 0 [q 1], 100 [q 2])) (skein.test/timed 0 :a, 50 :b)))))
+        (let [twice (fn [q] (skein.test/timed 0 [q 1], 100 [q 2]))]
+          (a/<!! (a/into [] (switch twice (skein.test/timed 0 :a, 50 :b))))))
       ;=> [[:a 1] [:b 1] [:b 2]]"
   [f in]
   (check/function "f of switch" f)
@@ -483,7 +504,8 @@
     (operator [out]
       (try
         (loop [more? true, held nil]
-          (let [ports (cond-> [] more? (conj in) (some? held) (conj [out held]) (and (nil? held) @current) (conj @current))]
+          (let [inner (if (some? held) [out held] @current)
+                ports (cond-> [] more? (conj in) inner (conj inner))]
             (if (empty? ports)
               in
               (let [[v port] (a/alts! ports :priority true)]
@@ -491,9 +513,10 @@
                   (identical? port out) (when v (recur more? nil))
                   (and (nil? v) (port/failed? port)) port
                   (and (identical? port in) (nil? v)) (recur false held)
-                  (identical? port in) (do (end)
-                                           (vreset! current (some->> (f v) (port/source "the result of f of switch")))
-                                           (recur true nil))
+                  (identical? port in)
+                  (do (end)
+                      (vreset! current (some->> (f v) (port/source "the result of f of switch")))
+                      (recur true nil))
                   (some? v) (recur more? v)
                   :else (do (vreset! current nil) (recur more? nil)))))))
         (finally (end))))))
@@ -516,11 +539,12 @@
     - :n         the number
     - :ordered?  true, the default: results come in the order of the values; false: in the order
                  in which calls end
-    - :ahead     for ordered results and with :key, how many values may be taken whose results have not been put,
-                 so that one slow call does not stop the others; by default 4n
-    - :key       function of a value. Values with equal keys are called one after the other, in their
-                 order; others in parallel. :ordered? is then false. A key is kept only while one of its values is
-                 held. When all :ahead values are of busy keys, the source waits
+    - :ahead     for ordered results and with :key, how many values may be taken whose results have
+                 not been put, so that one slow call does not stop the others; by default 4n
+    - :key       function of a value. Values with equal keys are called one after the other, in
+                 their order; others in parallel. :ordered? is then false. A key is kept only while
+                 one of its values is held. When all :ahead values are of busy keys, the source
+                 waits
     - :on-error  :throw, the default: the first exception ends everything, and the returned channel
                  closes with it, after the results before it. :collect: each result is {:value x}
                  or {:error exception}. :report: the value has no result, and the
@@ -539,17 +563,21 @@
         n (min (long (check/whole "n of pmap" n 1)) Integer/MAX_VALUE)]
     (mapped/start
       (assoc options
-             :f (on-error/handling on-error (check/function "f of pmap" f)) :in (port/source "in of pmap" in) :out (a/chan) :n n
-             :ahead (min Integer/MAX_VALUE (long (if ahead (check/whole "ahead of pmap" ahead 1) (* 4 n))))))))
+             :f (on-error/handling on-error (check/function "f of pmap" f))
+             :in (port/source "in of pmap" in)
+             :out (a/chan)
+             :n n
+             :ahead (min Integer/MAX_VALUE
+                         (long (if ahead (check/whole "ahead of pmap" ahead 1) (* 4 n))))))))
 
 (defn consume!
   "Calls `f` with each value of `in`. Returns a port of how many values it has handled.
 
   - options  a map: those of `pmap` but :ordered?, and
     - :n         how many calls at once, by default 1
-    - :on-error  :throw, the default: nothing more is taken, and the port fails, as it does by a cause of `in`. :report: the
-                 uncaught-exception handler gets the exception, and the value is not counted. Or a function of the
-                 exception and the value
+    - :on-error  :throw, the default: nothing more is taken, and the port fails, as it does by a
+                 cause of `in`. :report: the uncaught-exception handler gets the exception, and the
+                 value is not counted. Or a function of the exception and the value
 
   The port closes when all calls have ended. So an orderly stop is: close the source, and wait for the port.
 
@@ -561,13 +589,13 @@
   ([f in] (consume! nil f in))
   ([options f in]
    (check/function "f of consume!" f)
+   (port/source "in of consume!" in)
    (let [known (assoc (dissoc pmap-options :ordered?) :on-error (on-error/option [:throw :report]))
-         {:keys [on-error] :as options} (check/options "consume!" options known)
-         handled (fn handled [g] (fn call [& args] (apply g args) true))]
-     (a/reduce (fn add [n _] (inc n)) 0
-               (pmap (cond-> (merge {:n 1} options {:ordered? false}) (and on-error (not (keyword? on-error))) (update :on-error handled))
-                     (handled f)
-                     (port/source "in of consume!" in))))))
+         options (merge {:n 1 :on-error :throw} (check/options "consume!" options known))
+         handled (fn handled [g] (fn call [& args] (apply g args) true))
+         options (cond-> (assoc options :ordered? false)
+                   (not (keyword? (:on-error options))) (update :on-error handled))]
+     (a/reduce (fn add [n _] (inc n)) 0 (pmap options (handled f) in)))))
 
 ;;;; Errors
 
@@ -586,15 +614,17 @@
       (doto (a/chan) (a/close-with! t)))))
 
 (defn restart
-  "Returns a channel of the values of the channel that `make` returns. When that closes with a cause, or `make` throws, `make` is
-  called again after a pause. When it closes without one, the output closes.
+  "Returns a channel of the values of the channel that `make` returns. When that closes with a
+  cause, or `make` throws, `make` is called again after a pause. When it closes without one, the
+  output closes.
 
   - options  a map:
-    - :attempts :backoff-ms :factor :max-backoff-ms :jitter :retry?  as for skein.virtual/retry. A value resets the number of
-                attempts and the pause. After the last attempt the output closes with the last cause
-    - :on-close  :close, the default; :restart: a close without a cause is a failure too, as of servers that hang up
+    - :attempts :backoff-ms :factor :max-backoff-ms :jitter :retry?  as for skein.virtual/retry
+    - :on-close  :close, the default; :restart: a close without a cause is a failure too, as of
+                 servers that hang up
 
-  Closing the output closes the current channel.
+  A value resets the number of attempts and the pause. After the last attempt the output closes with
+  the last cause. Closing the output closes the current channel.
 
       (skein.sim/with-virtual-time
         (let [n (atom 0)
@@ -606,9 +636,12 @@
    (check/function "make of restart" make)
    (let [{:keys [attempts on-close] :as options}
          (backoff/with-defaults
-           (check/options "restart" options (assoc backoff/known :on-close [#{:close :restart} ":close or :restart"])))
+           (check/options "restart" options
+                          (assoc backoff/known :on-close [#{:close :restart} ":close or :restart"])))
          again? (fn again? [thrown n]
-                  (if thrown (backoff/again? options n thrown) (and (= :restart on-close) (< (long n) (long attempts)))))
+                  (if thrown
+                    (backoff/again? options n thrown)
+                    (and (= :restart on-close) (< (long n) (long attempts)))))
          current (volatile! nil)]
      (operator [out]
        (with-timer [timer]
@@ -624,8 +657,9 @@
            (finally (some-> @current a/close!))))))))
 
 (defn recover
-  "Returns a channel of the values of `in`. When `in` closes with a cause, those of the channel (f cause) follow. `f` may
-  return nil, for no more values, or throw, also the cause itself. A cause of the second channel is passed on.
+  "Returns a channel of the values of `in`. When `in` closes with a cause, those of the channel (f
+  cause) follow. `f` may return nil, for no more values, or throw, also the cause itself. A cause of
+  the second channel is passed on.
 
       (let [in (doto (a/chan 1) (a/put! 1) (a/close-with! (ex-info \"gone\" {:instead 7})))]
         (a/<!! (a/into [] (recover (fn [e] (a/to-chan! [(:instead (ex-data e))])) in))))
@@ -645,14 +679,16 @@
 ;;;; Takers
 
 (defn replay
-  "Returns a mult of `in`, for `tap`, `untap` and `untap-all`, that remembers the last `n` values. A new tap first gets these, then each
-  later value. The mult takes from `in` at once, with or without taps, and drops nothing. Its `deref` returns the latest value.
+  "Returns a mult of `in`, for `tap`, `untap` and `untap-all`, that remembers the last `n` values. A
+  new tap first gets these, then each later value. The mult takes from `in` at once, with or without
+  taps, and drops nothing. Its `deref` returns the latest value.
 
   - n  a number from 1, or a map of options:
     - :n  the number
 
-  As in `mult`, each value waits for all taps, and so does the replay to a new tap: give a tap a buffer, or a `gate`. A tap made
-  after `in` has closed gets the remembered values, and closes. For the current state give it a sliding buffer of 1.
+  As in `mult`, each value waits for all taps, and so does the replay to a new tap: give a tap a
+  buffer, or a `gate`. A tap made after `in` has closed gets the remembered values, and closes. For
+  the current state give it a sliding buffer of 1.
 
       (let [in (a/chan), m (replay 2 in)]
         (doseq [v [1 2 3]] (a/>!! in v))
@@ -696,6 +732,8 @@
       ;=> [[1 2 3] [1]]"
   [policy-or-options ch]
   (port/target "ch of gate" ch)
-  (let [{:keys [policy on-drop] :or {on-drop (fn [_])}} (check/leading "gate" :policy policy-or-options gate-options)]
-    (check/that "policy of gate" policy (#{:block :drop :slide :disconnect} policy) ":block, :drop, :slide or :disconnect")
+  (let [{:keys [policy on-drop] :or {on-drop (fn [_])}}
+        (check/leading "gate" :policy policy-or-options gate-options)]
+    (check/that "policy of gate" policy (#{:block :drop :slide :disconnect} policy)
+                ":block, :drop, :slide or :disconnect")
     (gates/gate ch policy on-drop)))

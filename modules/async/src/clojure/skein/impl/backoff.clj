@@ -1,7 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.backoff
-  "How often something that fails is tried again, and after which pause: the options of skein.virtual/retry and of
-  skein.async.streams/restart."
+  "How often something that fails is tried again, and after which pause: the options of
+  skein.virtual/retry and of skein.async.streams/restart."
   {:no-doc true}
   (:require
    [skein.impl.check :as check])

@@ -1,6 +1,7 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.impl.async.breaker
-  "The states of a circuit breaker, as plain functions; see skein.async.limit/circuit-breaker. A state is a map:
+  "The states of a circuit breaker, as plain functions; see skein.async.limit/circuit-breaker. A
+  state is a map:
 
   :phase     :closed, :open or :half-open
   :epoch     how many phases there were before: outcomes of permits from an earlier one don't count
@@ -55,7 +56,8 @@
       :else (assoc state :outcomes outcomes))))
 
 (defn tell
-  "Returns the state after a permit of the epoch `epoch` has come back with `outcome`: :ok, :failed or :ignored."
+  "Returns the state after a permit of the epoch `epoch` has come back with `outcome`: :ok, :failed
+  or :ignored."
   [options state now epoch outcome]
   (let [{:keys [phase] :as state} (at options state now)]
     (cond

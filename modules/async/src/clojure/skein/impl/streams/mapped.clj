@@ -2,8 +2,9 @@
 (ns skein.impl.streams.mapped
   "A function of each value of a channel, several calls at a time: see skein.async.streams/pmap.
 
-  The calls are children of a scope, so all of them end when the work does. A block takes the values and starts a block for
-  each call. The outcome of a call is [result nil], or [nil exception] if the exception ends everything."
+  The calls are children of a scope, so all of them end when the work does. A block takes the values
+  and starts a block for each call. The outcome of a call is [result nil], or [nil exception] if the
+  exception ends everything."
   {:no-doc true}
   (:require
    [skein.async :as a]
@@ -17,7 +18,8 @@
 (set! *warn-on-reflection* true)
 
 (defn- outcome
-  "Returns the outcome of `f` for `value`. Throws if the scope cancels the call: that is no outcome, whatever the policy."
+  "Returns the outcome of `f` for `value`. Throws if the scope cancels the call: that is no outcome,
+  whatever the policy."
   [{:keys [f]} value]
   (try
     (let [result (f value)]
@@ -27,8 +29,8 @@
       [nil t])))
 
 (defmacro ^:private permit
-  "Waits for a permit. `unused` is the number of those that were never used; the others are in the channel `used`, or belong to
-  values. Returns the new number."
+  "Waits for a permit. `unused` is the number of those that were never used; the others are in the
+  channel `used`, or belong to values. Returns the new number."
   [unused used]
   `(if (pos? ~unused) (dec ~unused) (do (a/<! ~used) ~unused)))
 

@@ -2,8 +2,9 @@
 (ns skein.impl.streams.replay
   "A mult that remembers: see skein.async.streams/replay.
 
-  One block serves the source and the requests of tap and untap, so a tap is made between two values. When the source has
-  closed, the block closes the channel of requests. A later tap is served at once by a block of its own."
+  One block serves the source and the requests of tap and untap, so a tap is made between two
+  values. When the source has closed, the block closes the channel of requests. A later tap is
+  served at once by a block of its own."
   {:no-doc true}
   (:require
    [skein.async :as a]

@@ -14,9 +14,9 @@
 (set! *warn-on-reflection* true)
 
 (defmacro operator
-  "Starts a block with the body, and returns its output, a channel that the body knows as `out`. The output closes when the
-  block ends: as the port that the body returns, with the body's exception, or with that of a cancellation. A body ends, and
-  returns nil, when a put finds the output closed."
+  "Starts a block with the body, and returns its output, a channel that the body knows as `out`. The
+  output closes when the block ends: as the port that the body returns, with the body's exception,
+  or with that of a cancellation. A body ends, and returns nil, when a put finds the output closed."
   {:style/indent 1}
   [[out] & body]
   `(let [~out (a/chan)]
@@ -52,7 +52,8 @@
   (vreset! timer nil))
 
 (defn arm
-  "Sets the timer for the time `due`. There is none if that is over. Returns the timer, a channel that closes, or nil."
+  "Sets the timer for the time `due`. There is none if that is over. Returns the timer, a channel
+  that closes, or nil."
   [timer ^long due]
   (disarm timer)
   (vreset! timer (when (pos? (- due (now))) (Timeout/at due))))
