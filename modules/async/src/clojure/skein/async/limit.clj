@@ -365,9 +365,10 @@
   - :max      how many results are kept, by default 1000; the oldest goes first
   - :key      function of the arguments: calls with equal keys are shared
 
-      (let [calls (atom 0)
-            fetch (single-flight (fn [id] (swap! calls inc) (a/<!! (a/timeout 10)) (* 10 id)))
+      (let [calls (atom 0), answered (a/promise-chan)
+            fetch (single-flight (fn [id] (swap! calls inc) (a/<!! answered) (* 10 id)))
             [p q] [(fetch 1) (fetch 1)]]
+        (a/close! answered)
         [(a/<?? p) (a/<?? q) @calls])
       ;=> [10 10 1]"
   ([f] (single-flight nil f))
