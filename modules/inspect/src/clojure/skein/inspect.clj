@@ -32,10 +32,12 @@
    [skein.inspect.heap :as heap]
    [skein.inspect.lints :as lints]
    [skein.inspect.metrics :as metrics]
+   [skein.inspect.shape :as shape]
    [skein.inspect.snapshot :as snapshot]
    [skein.inspect.timeline :as timeline]
    [skein.inspect.verdict :as verdict]
-   [skein.inspect.why :as why])
+   [skein.inspect.why :as why]
+   [skein.inspect.words :as words])
   (:import
    (java.io File IOException PushbackReader Writer)
    (java.nio.charset StandardCharsets)
@@ -98,8 +100,8 @@
   - :starved    nil, or {:ms :threads} if no virtual thread has got a carrier thread for 5 s or more; :threads has those
                 that hold the carrier threads: {:name :tid :site}
   - :collected  blocks that were garbage before they had ended: {:count n, :blocks the last 1024,
-                :groups `[{:blocks [id] :says text}]`}. The blocks of a group waited for one another when :prove of
-                `deadlocks` found them
+                :groups `[{:blocks [id] :then {:blocks :channels}}]`}. The blocks of a group waited for one another when :prove
+                of `deadlocks` found them; :then has them and their channels as they were
 
   The keys of a thread are :name :tid :virtual? :site :waits :since-ms. :cancellable? is true if it is in a scope or a similar
   construct that could cancel it. :block is the block that it runs, if its step has taken 500 ms or more. The :waits of a
@@ -157,6 +159,11 @@
   (check/that (str "The first argument of " call) options (not (snapshot? options))
               (str "its options; the snapshot comes last: (" call " {} snapshot)"))
   (check/options call options known))
+
+(defn- said
+  "Returns what was found in a snapshot, with sentences."
+  [snapshot found]
+  (let [ix (shape/index snapshot)] (mapv (partial words/with-sentence ix) found)))
 
 (def ^:private without-snapshot
   "The entry of an option that says how to take a snapshot, where one is given."
@@ -232,10 +239,10 @@
   - :several    several blocks, or children of a scope, could end the last wait; the chain follows none of them
   - :moves      the block or thread that could end it is running or ready, or waits outside of channels
   - :collected  the block that should end it was garbage. A heap file still has that block, and the chain goes on"
-  ([x] (why/why (snapshot) x))
+  ([x] (why x (snapshot)))
   ([x snapshot]
    (check/that "The first argument of why" x (not (snapshot? x)) "what waits: (why x snapshot)")
-   (why/why (check-snapshot snapshot) x)))
+   (words/with-sentence (why/index (check-snapshot snapshot)) (why/why snapshot x))))
 
 (defn graph
   "Returns `{:nodes #{node} :edges #{[from to what]}}`. A node is `[:block id]`, `[:thread tid]` or `[:channel id]`. The edges, by `what`:
@@ -275,10 +282,10 @@
      (when-not (= :heap prove) (check-on))
      (when (and (true? prove) (not (verdict/collect!)))
        (error/fail! :skein/not-inspectable "The garbage collector did not run when asked to; is -XX:+DisableExplicitGC set?" {}))
-     (verdict/deadlocks (if (= :heap prove) (heap/of-this-process) (snapshot)))))
+     (deadlocks nil (if (= :heap prove) (heap/of-this-process) (snapshot)))))
   ([options snapshot]
    (check-options "deadlocks" options {:prove without-snapshot})
-   (verdict/deadlocks (check-snapshot snapshot))))
+   (said snapshot (verdict/deadlocks (check-snapshot snapshot)))))
 
 (defn leaks
   "Returns the places of blocks that were garbage before they had ended: `[{:site :kind :count :last-ms}]`, the most frequent first.
@@ -316,7 +323,7 @@
     - :blocked           a step has blocked its thread for 1 s or more; :warn if there are more than 64
     - :abandoned         more than 100 blocks waited at one place for a value that no code could put"
   ([] (lints (snapshot)))
-  ([snapshot] (lints/lints (check-snapshot snapshot))))
+  ([snapshot] (said snapshot (lints/lints (check-snapshot snapshot)))))
 
 (defn growth
   "Returns the sites whose number of blocks grows, as `[{:site :from :to :says}]`. It grows if each snapshot has more blocks than the
@@ -334,13 +341,13 @@
    (let [{:keys [n every-ms] :or {n 6 every-ms 10000}}
          (check/options "growth" options {:n [#(and (int? %) (< 1 (long %))) "a whole number, at least 2"]
                                           :every-ms check/time-option})]
-     (lints/growth (mapv (fn look [i]
-                           (when (pos? (long i)) (Thread/sleep (check/milliseconds :every-ms every-ms)))
-                           (snapshot))
-                         (range n)))))
+     (growth nil (mapv (fn look [i]
+                         (when (pos? (long i)) (Thread/sleep (check/milliseconds :every-ms every-ms)))
+                         (snapshot))
+                       (range n)))))
   ([options snapshots]
    (check-options "growth" options {:n without-snapshot :every-ms without-snapshot})
-   (lints/growth (mapv check-snapshot (check/collection "snapshots of growth" snapshots)))))
+   (said nil (lints/growth (mapv check-snapshot (check/collection "snapshots of growth" snapshots))))))
 
 ;;;; Timelines and dumps
 

@@ -70,7 +70,7 @@
   the wait is for ever."
   [{:keys [state stuck?] :as block}]
   (cond stuck? :stuck
-        (words/blocked? block) :blocked
+        (shape/blocked? block) :blocked
         :else state))
 
 (defn- alike
@@ -92,19 +92,24 @@
     (when (< (long max-alike) (count blocks)) (line! out "       and " (- (count blocks) (long max-alike)) " more"))))
 
 (defn- alike-once
-  "Returns `reports`, where blocks of one place and kind that nobody waits for share one report."
+  "Returns `reports`, where blocks of one place and kind that nobody waits for share one report, with :alike, the number of the
+  others."
   [reports]
-  (let [key-of (fn key-of [{:keys [kind block awaited-by says]}] [kind (if (and block (not awaited-by)) (:site block) says)])
+  (let [key-of (fn key-of [{:keys [kind block awaited-by] :as report}]
+                 (if (and block (not awaited-by)) [kind (:site block)] report))
         groups (group-by key-of reports)]
-    (for [[{:keys [says] :as report} & more] (map groups (distinct (map key-of reports)))]
-      (cond-> report more (assoc :says (str says " The same goes for " (words/counted (count more) "more block") " of that place."))))))
+    (for [[report & more] (map groups (distinct (map key-of reports)))]
+      (cond-> report more (assoc :alike (count more))))))
 
 (defn- findings
   "Returns the reports and lints of a snapshot as [rank text], the surest first."
-  [snapshot]
+  [ix snapshot]
   (sort-by (comp {:proven 0 :certain 1 :error 2 :suspected 3 :warn 4 :info 5} first)
-           (concat (map (juxt :verdict :says) (alike-once (verdict/deadlocks snapshot)))
-                   (for [{:keys [lint severity says]} (lints/lints snapshot)] [severity (str (name lint) ": " says)]))))
+           (concat (for [{:keys [verdict alike] :as report} (alike-once (verdict/deadlocks snapshot))]
+                     [verdict (str (words/sentence ix report)
+                                   (when alike (str " The same goes for " (words/counted alike "more block") " of that place.")))])
+                   (for [{:keys [lint severity] :as found} (lints/lints snapshot)]
+                     [severity (str (name lint) ": " (words/sentence ix found))]))))
 
 (def ^:const ^:private max-listed "The largest number of scopes, of children of each, and of threads of one place that the text names." 20)
 
@@ -164,7 +169,7 @@
     (when (pos? (long (or elsewhere 0)))
       (line! out (words/counted elsewhere "other thread" [" waits" " wait"])
              "; " (words/thread-list snapshot) " shows where."))
-    (doseq [[rank says] (findings snapshot)]
+    (doseq [[rank says] (findings ix snapshot)]
       (line! out)
       (line! out (str/upper-case (name rank)) "  " says))
     (when (seq blocks) (line! out))

@@ -1,12 +1,12 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.inspect.lints
-  "Finds what looks wrong in a snapshot but is not proven. A rule is a function from a snapshot to its findings. Also finds the
-  sites that have more blocks in each snapshot than in the one before."
+  "Finds what looks wrong in a snapshot but is not proven. A rule is a function from a snapshot and its index to its findings,
+  all data; `skein.inspect.words` makes sentences of them. Also finds the sites that have more blocks in each snapshot than
+  in the one before."
   {:no-doc true}
   (:require
    [clojure.string :as str]
-   [skein.inspect.shape :as shape]
-   [skein.inspect.words :as words]))
+   [skein.inspect.shape :as shape]))
 
 (set! *warn-on-reflection* true)
 
@@ -26,143 +26,115 @@
 (def ^:const ^:private many-refused-puts 100)
 (def ^:const ^:private many-abandoned 100)
 
-;;;; Parts of sentences
+;;;; Rules
 
 (defn- by-site
   "Returns [site [block]] pairs, the most frequent site first."
   [blocks]
   (sort-by (comp - count val) (group-by :site blocks)))
 
-(defn- example [site blocks]
-  (str (words/who (first blocks)) (when (next blocks) (str " and " (dec (count blocks)) " more")) ", " (words/place site)))
+(defn- at
+  "Returns the finding on blocks of one site: the first of them, and how many there are."
+  [[site [{:keys [id]} & more :as blocks]] finding]
+  (merge {:site site :block id :more (count more) :count (count blocks)} finding))
 
-(defn- have [blocks] (if (next blocks) "have" "has"))
+(defn- places
+  "Returns the most frequent sites of the blocks among `parties`, as [[site n]]."
+  [{:keys [blocks]} parties]
+  (mapv (fn each [[site bs]] [site (count bs)]) (take 3 (by-site (keep (comp blocks :block) parties)))))
 
-(defn- places [ix parties]
-  (str/join ", " (map (fn each [[site blocks]] (str (count blocks) " at " (words/place site)))
-                      (take 3 (by-site (keep (comp (:blocks ix) :block) parties))))))
+(defn- step-site [{:keys [on site]}]
+  (or (:site on) site))
 
-(defn- step-place [{:keys [on site]}]
-  (words/place (or (:site on) site)))
-
-;;;; Rules
+(defn- at-least [limit n] (<= (long limit) (long (or n 0))))
 
 (defn- pending [_ ix]
-  (for [c (vals (:channels ix)), [side op] [[:takes "takes"] [:puts "puts"]]
-        :let [n (count (side c))] :when (<= (long many-waiting) n)]
-    {:channel (:id c) :count n
-     :says (str (words/channel-name c) ": " n " " op " wait, of at most 1024: " (places ix (side c))
-                ". Further ones will be refused. Use a buffer, or fewer blocks.")}))
+  (for [c (vals (:channels ix)), [side op] [[:takes :take] [:puts :put]]
+        :let [n (count (side c))] :when (at-least many-waiting n)]
+    {:channel (:id c) :op op :count n :places (places ix (side c))}))
 
 (defn- first-putters
   "Returns {channel-id block} for the channels whose first put is by a block, or by a callback that a block waits for."
   [blocks]
   (into {} (for [b blocks, {:keys [op channel place]} (:waits b) :when (and (= :put op) (= 1 place))] [channel b])))
 
-(defn- full [{:keys [blocks]} ix]
-  (for [first-putters [(first-putters blocks)], c (vals (:channels ix))
-        :let [{:keys [count capacity]} (:buffer c), {:keys [tid]} (first (:puts c))
-              {:keys [since-ms site] :as first-put} (if tid ((:threads ix) tid) (first-putters (:id c)))]
-        :when (and first-put capacity (= count capacity) (<= (long full-ms) (long (or since-ms 0))))]
-    {:channel (:id c) :count (clojure.core/count (:puts c))
-     :says (str (words/channel-name c) (when (:closed? c) ", closed") ": nobody has taken from it for " (words/duration since-ms) ": "
-                (if tid
-                  (str (words/thread-name (:name first-put) tid) (when site (str ", " (words/place site))) ", waits to put.")
-                  (str (example site [first-put]) ", waits to put. " (words/outlook ix [first-put]))))}))
+(defn- full [{:keys [blocks]} {:keys [threads channels] :as ix}]
+  (for [putters [(first-putters blocks)], {:keys [id buffer puts closed?]} (vals channels)
+        :let [{:keys [count capacity]} buffer, {:keys [tid]} (first puts)
+              {:keys [since-ms site] :as party} (if tid (threads tid) (putters id))]
+        :when (and party capacity (= count capacity) (at-least full-ms since-ms))]
+    (merge {:channel id :count (clojure.core/count puts) :ms since-ms :closed? closed? :site site}
+           (if tid {:tid tid} {:block (:id party) :outlook (shape/outlook ix [party])}))))
 
 (defn- holds-lock [{:keys [threads]} ix]
   (for [[holder waiting] (group-by (fn holder [t] (some (comp (:threads ix) :tid :held-by) (:waits t))) threads)
-        :when (and (some :channel (:waits holder)) (<= (long holding-ms) (long (:since-ms holder holding-ms))))]
-    {:site (:site holder) :count (count waiting)
-     :says (str (words/says ix holder) " It holds a lock meanwhile. " (str/join " " (map (partial words/says ix) (take 5 waiting)))
-                " If the wait in the channel needs such a thread, both wait for ever. Don't wait in a channel while you hold a lock.")}))
+        :when (and (some :channel (:waits holder)) (at-least holding-ms (:since-ms holder holding-ms)))]
+    {:site (:site holder) :count (count waiting) :holder holder :waiting waiting}))
 
-(defn- retained-by-timer [{:keys [blocks]} ix]
-  (let [long-timer? (fn long-timer? [{:keys [kind remaining-ms]}] (and (= :timeout kind) (< (long long-timer-ms) (long (or remaining-ms 0)))))
-        retained? (fn retained? [b] (some (fn on-timer? [{:keys [channel]}] (long-timer? ((:channels ix) channel))) (:waits b)))]
+(defn- retained-by-timer [{:keys [blocks]} {:keys [channels] :as ix}]
+  (let [long-timer? (fn long-timer? [{:keys [kind remaining-ms]}]
+                      (and (= :timeout kind) (< (long long-timer-ms) (long (or remaining-ms 0)))))
+        retained? (fn retained? [b] (some (comp long-timer? channels :channel) (:waits b)))]
     (concat
-      (for [c (vals (:channels ix)), :let [n (count (:takes c))] :when (and (long-timer? c) (< (long many-at-a-timer) n))]
-        {:channel (:id c) :count n
-         :says (str (words/channel-name c) " holds " n " blocks for " (words/duration (:remaining-ms c)) ": " (places ix (:takes c))
-                    ". They can't be collected before that. Close the timeout when it is no longer needed.")})
-      (for [[site bs] (by-site (filter retained? blocks)) :when (< (long many-timers) (count bs))]
-        {:site site :count (count bs)
-         :says (str (example site bs) ", each wait for a timer of more than a minute. Close the timeouts that are no longer needed.")}))))
+      (for [{:keys [id takes remaining-ms] :as c} (vals channels)
+            :when (and (long-timer? c) (< (long many-at-a-timer) (count takes)))]
+        {:channel id :count (count takes) :ms remaining-ms :places (places ix takes)})
+      (for [[_ bs :as group] (by-site (filter retained? blocks)) :when (< (long many-timers) (count bs))]
+        (at group nil)))))
 
-(defn- who-and-where [ix {:keys [block site] :as party}]
-  (let [at (if-some [b ((:blocks ix) block)] (step-place b) (some-> site words/place))]
-    (str (words/waiting-party party) (when at (str " at " at)))))
-
-(defn- ignores-cancel [{:keys [scopes]} ix]
+(defn- ignores-cancel [{:keys [scopes]} {:keys [blocks]}]
   (for [{:keys [id cancelled-ms children body]} scopes
         :when (and cancelled-ms (< (long ignoring-ms) (long cancelled-ms)))
-        :let [who (filter (fn begun? [p] (not= false (:begun? p))) (if (seq children) children [body]))]
+        :let [who (remove (comp false? :begun?) (if (seq children) children [body]))]
         :when (seq who)]
-    {:scope id :count (count who)
-     :says (str "Scope " id " was cancelled " (words/duration cancelled-ms) " ago. "
-                (str/join ", " (map (partial who-and-where ix) (take 5 who))) (when (next (drop 4 who)) (str " and " (- (count who) 5) " more"))
-                (if (next who) " have not ended" " has not ended")
-                ". A child gets its cancellation once. After that, its `catch` and `finally` must end by themselves. "
-                "A step that computes must call `cancelled?`.")}))
+    {:scope id :count (count who) :ms cancelled-ms
+     :parties (mapv (fn placed [{:keys [block site] :as p}] (assoc p :at (or (some-> (blocks block) step-site) site))) who)}))
 
 (defn- never-started [{:keys [blocks]} _]
-  (for [[site bs] (by-site (filter (fn waits? [{:keys [state age-ms]}] (and (= :new state) (< (long not-begun-ms) (long (or age-ms 0)))))
-                                   blocks))]
-    {:site site :count (count bs) :says (str (example site bs) ", made " (words/duration (:age-ms (first bs))) " ago, " (have bs) " not begun.")}))
+  (for [[_ [{:keys [age-ms]}] :as group]
+        (by-site (filter (fn waits? [{:keys [state age-ms]}] (and (= :new state) (< (long not-begun-ms) (long (or age-ms 0)))))
+                         blocks))]
+    (at group {:ms age-ms})))
 
-(defn- long-steps [blocks computes?]
-  (filter (fn long? [{:keys [on since-ms]}]
-            (and on since-ms (<= (long long-step-ms) (long since-ms)) (= computes? (= :runnable (:state on)))))
-          blocks))
+(defn- long-steps
+  "Returns findings on steps that have taken long, and compute or are blocked."
+  [blocks computes?]
+  (let [long? (fn long? [{:keys [on since-ms]}] (and on (at-least long-step-ms since-ms) (= computes? (= :runnable (:state on)))))]
+    (for [[_ [b] :as group] (by-site (filter long? blocks))]
+      (at group {:ms (:since-ms b) :at (step-site b)}))))
 
 (defn- hog [{:keys [blocks]} _]
-  (let [waiting (count (filter (comp #{:new :ready} :state) blocks))]
-    (for [[site bs] (when (pos? waiting) (by-site (long-steps blocks true)))]
-      {:site site :count (count bs)
-       :says (str (example site bs) ", " (have bs) " computed for " (words/duration (:since-ms (first bs))) " in one step, at "
-                  (step-place (first bs)) ", while " (words/counted waiting "block" [" wants" " want"]) " to run. Split the step, or compute on a thread.")})))
+  (let [ready (count (filter (comp #{:new :ready} :state) blocks))]
+    (when (pos? ready) (map (fn more [f] (assoc f :ready ready)) (long-steps blocks true)))))
 
 (defn- blocked [{:keys [blocks]} ix]
-  (for [[site bs] (by-site (long-steps blocks false))]
-    {:site site :count (count bs) :severity (if (< (long many-blocked) (count bs)) :warn :info)
-     :says (str (example site bs) (if (next bs) ", have blocked their threads for " ", has blocked its thread for ") (words/duration (:since-ms (first bs))) ", at "
-                (step-place (first bs)) (when (and (seq (:waits (first bs))) (not (next bs))) (str ", waiting " (words/waits ix (first bs))))
-                ". Other blocks run meanwhile. A block keeps its thread unless it waits with `<!`, `>!` or `alts!` in its own body.")}))
+  (for [{:keys [block more count] :as f} (long-steps blocks false) :let [{:keys [waits]} ((:blocks ix) block)]]
+    (cond-> (assoc f :severity (if (< (long many-blocked) (long count)) :warn :info))
+      (and (seq waits) (zero? (long more))) (assoc :waits waits))))
 
-(defn- refused-at [blocks sign limit advice]
-  (for [[site bs] (by-site (filter (fn refused? [{:keys [refused site]}] (and refused (<= (long limit) (long refused)) (str/starts-with? (str (:op site)) sign))) blocks))
-        :let [n (reduce max (map :refused bs))]]
-    {:site site :count n
-     :says (str (example site bs) (if (next bs) ", have found one closed channel each, up to " ", has found the same channel closed ") n " times in a row. " advice)}))
+(defn- refused-at [blocks sign limit]
+  (for [[_ bs :as group] (by-site (filter (fn refused? [{:keys [refused site]}]
+                                            (and (at-least limit refused) (str/starts-with? (str (:op site)) sign)))
+                                          blocks))]
+    (at group {:count (reduce max (map :refused bs))})))
 
-(defn- nil-loop [{:keys [blocks]} _]
-  (refused-at blocks "<" many-nils "End the loop when a take gives nil."))
+(defn- nil-loop [{:keys [blocks]} _] (refused-at blocks "<" many-nils))
 
-(defn- put-after-close [{:keys [blocks]} _]
-  (refused-at blocks ">" many-refused-puts "End the loop when a put gives false."))
+(defn- put-after-close [{:keys [blocks]} _] (refused-at blocks ">" many-refused-puts))
 
 (defn- dropped-error [{:keys [failures]} _]
   (let [place-of (fn place-of [{:keys [exception site thread]}] [exception (or site thread)])
         alike (group-by place-of failures)]
-    (for [[{:keys [exception site thread]} :as fs] (map alike (distinct (map place-of failures)))]
-      {:count (count fs) :site site
-       :says (str "A " exception " on " (words/thread-name thread nil) (when site (str ", at " (words/place site)))
-                  (if (next fs)
-                    (str ", and " (dec (count fs)) " more of that place were neither caught nor taken.")
-                    ", was neither caught nor taken."))})))
+    (for [[f & more] (map alike (distinct (map place-of failures)))]
+      (merge (select-keys f [:exception :site :thread]) {:count (inc (count more)) :more (count more)}))))
 
-(defn- starved [{{:keys [ms threads] :as starved} :starved} _]
+(defn- starved [{{:keys [threads] :as starved} :starved} _]
   (when starved
-    [{:site (:site (first threads)) :count (count threads)
-      :says (str "No virtual thread has got a carrier for " (words/duration ms) ". The carriers are held by "
-                 (str/join "; " (map (fn holder [{:keys [name tid site]}] (str (words/thread-name name tid) ", " (words/place site))) (take 5 threads)))
-                 ". Don't wait in class initializers or in native code on virtual threads.")}]))
+    [{:site (:site (first threads)) :count (count threads) :ms (:ms starved) :holders threads}]))
 
 (defn- abandoned [{:keys [collected heap]} _]
   (for [[site bs] (by-site (remove (comp #{:put} :op) (:blocks collected))) :when (< (long many-abandoned) (count bs))]
-    {:site site :count (count bs)
-     :says (str (when (< (count (:blocks collected)) (long (:count collected))) "at least ") (count bs) " blocks "
-                (if heap "wait" "were collected while they waited") " at " (words/place site) ": no code " (if heap "can" "could") " put a value for them.")}))
+    {:site site :count (count bs) :heap? (some? heap) :more? (< (count (:blocks collected)) (long (:count collected)))}))
 
 (def ^:private rules
   "[lint severity rule]"
@@ -192,7 +164,6 @@
                :let [n (long n), from (long (get before site 0))]
                :when (and (<= (long least-growth) (- n from)) (<= (* 1.2 from) n)
                           (apply < (map (fn at [c] (get c site 0)) counts)))]
-           {:site site :from from :to n
-            :says (str "The number of blocks at " (words/place site) " grows: " (str/join ", " (map (fn at [c] (get c site 0)) counts)) ".")})
+           {:lint :growth :severity :warn :site site :from from :to n :counts (mapv (fn at [c] (get c site 0)) counts)})
          (sort-by (fn more [{:keys [from to]}] (- (long from) (long to))))
          vec)))

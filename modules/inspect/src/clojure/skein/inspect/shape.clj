@@ -5,6 +5,7 @@
   * `helpers` of a block: the other blocks that could end its wait
   * `children` of the scopes for whose end a block or thread waits
   * `deadline` of the scope of a block or thread
+  * `outlook`: what could end the waits of the last of a chain
   * `closed-set`: blocks that wait for one another only, which is a suspicion and no proof
   * `groups` of blocks that are connected
 
@@ -20,18 +21,18 @@
 
 (defn index
   "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :threads {tid thread} :scopes {id scope}
-  :holders {channel-id #{block-id}} :pid the number of the process or nil}."
-  [{:keys [blocks channels threads scopes pid] :as snapshot}]
+  :holders {channel-id #{block-id}}}, with :pid, :heap and :old-jvm? of the snapshot."
+  [{:keys [blocks channels threads scopes] :as snapshot}]
   (or (let [{of ::of, index ::index} (meta snapshot)]
         (when (and of (identical? blocks (of 0)) (identical? channels (of 1))) index))
-      {:pid pid
-       :blocks (by-id blocks)
-       :channels (by-id channels)
-       :threads (into {} (map (juxt :tid identity)) threads)
-       :scopes (by-id scopes)
-       :holders (reduce (fn hold [m {:keys [id holds]}]
-                          (reduce (fn one [m c] (update m c (fnil conj #{}) id)) m holds))
-                        {} blocks)}))
+      (assoc (select-keys snapshot [:pid :heap :old-jvm?])
+             :blocks (by-id blocks)
+             :channels (by-id channels)
+             :threads (into {} (map (juxt :tid identity)) threads)
+             :scopes (by-id scopes)
+             :holders (reduce (fn hold [m {:keys [id holds]}]
+                                (reduce (fn one [m c] (update m c (fnil conj #{}) id)) m holds))
+                              {} blocks))))
 
 (defn indexed
   "Returns `snapshot` with its index, for callers that need it several times. A snapshot made from it with other blocks
@@ -84,6 +85,68 @@
   [{:keys [scopes]} {:keys [scope]}]
   (let [{:keys [remaining-ms cancelled?]} (scopes scope)]
     (when-not cancelled? remaining-ms)))
+
+(defn blocked?
+  "Returns whether a block runs on a thread that waits, in a channel or elsewhere."
+  [{:keys [on waits]}]
+  (and (some? on) (or (some? (seq waits)) (not= :runnable (:state on)))))
+
+(defn- locked-out
+  "Returns the other threads that wait for a lock that a thread of `chain` holds."
+  [{:keys [threads]} chain]
+  (let [tids (into #{} (keep :tid) chain)]
+    (filter (fn waits? [t] (and (not (tids (:tid t))) (some (comp tids :tid :held-by) (:waits t)))) (vals threads))))
+
+(defn- judged
+  "Returns who could end the waits of the last of `chain`, judging by locals. Those of a running block are not seen. One
+  that waits for a lock of `chain` can't."
+  [{:keys [blocks] :as ix} chain]
+  (let [helpers (helpers ix (peek chain)), locked-out (locked-out ix chain)
+        known (-> helpers (into (keep :id) chain) (into (keep :block) locked-out))]
+    {:could :locals :helpers (sort helpers) :locked-out locked-out
+     :running (filter (fn runs? [{:keys [id state]}] (and (= :running state) (not (known id)))) (vals blocks))}))
+
+(defn- awaits-collected?
+  "Returns whether `party` waits for a result whose block the heap file does not have."
+  [{:keys [channels blocks]} {:keys [waits]}]
+  (some (fn of-none [{:keys [channel]}]
+          (let [{:keys [kind block running?]} (channels channel)]
+            (and (= :result kind) (not running?) (not (blocks block)))))
+        waits))
+
+(defn for-ever
+  "Returns the outlook of a thread or of the block that it runs, if a heap file proves that it waits for ever."
+  [ix party]
+  {:could :nothing :earlier? (awaits-collected? ix party) :children (children ix party)})
+
+(defn- hope [{:keys [channels] :as ix} chain]
+  (let [{:keys [waits stuck?] :as party} (peek chain)
+        waited-for (map (comp channels :channel) waits)
+        children (children ix party)
+        holder (some :held-by waits)
+        deadline (deadline ix party)
+        helped? (seq (helpers ix party))
+        makers (makers ix party)]
+    (cond
+      stuck? (for-ever ix party)
+      (some (comp #{:timeout} :kind) waited-for) {:could :timer :ms (first (sort (keep :remaining-ms waited-for)))}
+      (seq children) {:could :children :children children}
+      holder {:could :holder :holder holder}
+      helped? (judged ix chain)
+      deadline {:could :deadline :ms deadline}
+      (seq makers) {:could :makers :makers makers}
+      (some :foreign waits) {:could :foreign}
+      :else (judged ix chain))))
+
+(defn outlook
+  "Returns what could end the waits of the last of `chain`, blocks and threads that wait for one another. :could is
+  :nothing, :timer, :children of a scope, the :holder of a lock, the :deadline of a scope, :makers, which are threads whose
+  results are awaited, :foreign if that is not known, or :locals for the blocks that :helpers, :running and
+  :locked-out have; nil if nothing can. :collected has the blocks whose results will never come."
+  [{:keys [channels] :as ix} chain]
+  (let [{hopeless true, waits false} (group-by (partial hopeless? ix) (:waits (peek chain)))]
+    (cond-> {:many? (some? (next chain)) :collected (map (comp :block channels :channel) hopeless)}
+      (seq waits) (merge (hope ix (conj (pop chain) (assoc (peek chain) :waits waits)))))))
 
 (defn- wakes-itself?
   "Returns whether a timer, or something that no snapshot shows, could end one of the waits of `block`."

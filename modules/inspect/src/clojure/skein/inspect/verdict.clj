@@ -6,13 +6,11 @@
   * :certain    threads wait for each other's locks
   * :suspected  blocks wait for one another according to their locals; a var or a closure may hold more channels
 
-  A report is {:verdict :kind :says} with the blocks or threads that it is about."
+  A report is {:verdict :kind} with the blocks or threads that it is about."
   {:no-doc true}
   (:require
-   [clojure.string :as str]
    [skein.inspect.shape :as shape]
-   [skein.inspect.snapshot :as snapshot]
-   [skein.inspect.words :as words])
+   [skein.inspect.snapshot :as snapshot])
   (:import
    (skein.inspect.rt Entry Registry)))
 
@@ -59,38 +57,21 @@
     (= :put op) :lost-value
     :else :abandoned))
 
-(def ^:private meaning
-  {:no-clean-up "Its catch or finally clause has not run."
-   :lost-value "The value of its put is lost."
-   :abandoned "It waited for a value that no code could put."})
-
-(defn- group-of
-  "Returns a sentence on the blocks that waited for one another and were collected together, the block `id` among them, or nil."
-  [groups id]
-  (some (fn of-id [{:keys [blocks says]}]
-          (when (and (next blocks) (some #{id} blocks)) (str " It was one of these blocks, which waited for one another: " says)))
-        groups))
-
-(defn- proven [ix groups awaited stuck {:keys [id site waits] :as block}]
-  (let [awaited-by (awaited id)
-        kind (fate block awaited-by)]
-    (cond-> {:verdict :proven :kind kind :block block
-             :says (str (words/who block) ", " (words/place site) (when (seq waits) (str ", waits " (words/waits ix block))) ", can never continue: no running code can reach it. "
-                        (if awaited-by
-                          (str (str/join ", " (map words/waiting-party awaited-by))
-                               (if (next awaited-by) " wait" " waits")
-                               " for its result only, which will never come."
-                               (when-not (every? (comp stuck :tid) awaited-by)
-                                 " A put on the port of that result, closing it or an interrupt could still end the wait.")
-                               (group-of groups id))
-                          (meaning kind)))}
-      awaited-by (assoc :awaited-by awaited-by))))
-
 (defn collected
-  "Returns a report for each block of the snapshot that was collected before it had ended, oldest first. For :kind see `fate`."
-  [snapshot]
-  (let [stuck (into #{} (comp (filter :stuck?) (map :tid)) (:threads snapshot))]
-    (mapv (partial proven (shape/index snapshot) (:groups (:collected snapshot)) (awaiting snapshot) stuck) (:blocks (:collected snapshot)))))
+  "Returns a report for each block of the snapshot that was collected before it had ended, oldest first. For :kind see
+  `fate`. :interrupt? is true if something that awaits its result could be ended in another way. :group has the blocks
+  that waited for one another and were collected together, it among them."
+  [{:keys [threads] :as snapshot}]
+  (let [stuck (into #{} (comp (filter :stuck?) (map :tid)) threads)
+        awaiting (awaiting snapshot)
+        {:keys [groups blocks]} (:collected snapshot)
+        group-of (into {} (for [{:keys [blocks] :as group} groups :when (next blocks), id blocks] [id group]))]
+    (mapv (fn report [{:keys [id] :as block}]
+            (let [awaited-by (awaiting id), group (when awaited-by (group-of id))]
+              (cond-> {:verdict :proven :kind (fate block awaited-by) :block block}
+                awaited-by (assoc :awaited-by awaited-by :interrupt? (not-every? (comp stuck :tid) awaited-by))
+                group (assoc :group group))))
+          blocks)))
 
 (defn- idles?
   "Returns whether this is the main thread and it only takes, and not from a result or a scope. A program's main function may wait in
@@ -105,8 +86,7 @@
   (let [ix (shape/index snapshot), told (into #{} (comp (mapcat :awaited-by) (map :tid)) told)]
     (for [{:keys [tid stuck?] :as thread} (:threads snapshot)
           :when (and stuck? (not (told tid)) (not (idles? ix thread)))]
-      {:verdict :proven :kind :deadlock :threads [thread]
-       :says (str (words/says ix thread) " " (words/for-ever ix thread))})))
+      {:verdict :proven :kind :deadlock :threads [thread] :could (shape/for-ever ix thread)})))
 
 ;;;; Certain
 
@@ -121,30 +101,27 @@
 
 (defn lock-cycles
   "Returns a report for each cycle of threads that wait for each other's locks."
-  [{:keys [threads] :as snapshot}]
+  [{:keys [threads]}]
   (let [holder (into {} (for [{:keys [tid waits]} threads, {:keys [held-by]} waits :when held-by] [tid (:tid held-by)]))
         cycles (dissoc (group-by (comp (partial cycle-of holder) :tid) threads) nil)]
     (for [stuck (sort-by (comp :tid first) (vals cycles))]
-      {:verdict :certain :kind :locks :threads stuck
-       :says (str/join " " (map (partial words/says (shape/index snapshot)) stuck))})))
+      {:verdict :certain :kind :locks :threads stuck})))
 
 ;;;; Suspected
 
 (defn- closed-groups
-  "Returns [[blocks text]]: each set of blocks that have waited for one another, and for nobody else, for `since-ms` or longer,
-  according to their locals, and what each waits for."
+  "Returns each set of blocks that have waited for one another, and for nobody else, for `since-ms` or longer, according to
+  their locals."
   [snapshot since-ms]
   (let [ix (shape/index snapshot)]
-    (for [ids (shape/groups (shape/closed-set ix since-ms)) :let [blocks (mapv (:blocks ix) ids)]]
-      [blocks (str/join " " (map (partial words/says ix) blocks))])))
+    (map (partial mapv (:blocks ix)) (shape/groups (shape/closed-set ix since-ms)))))
 
 (defn suspected
   "Returns a report for each set of blocks of the snapshot that have waited for one another, and for nobody else, for
   `suspicion-ms` or longer, according to their locals."
   [snapshot]
-  (for [[blocks text] (closed-groups snapshot suspicion-ms)]
-    {:verdict :suspected :kind :deadlock :blocks blocks
-     :says (str text (if (next blocks) " They seem to wait for one another." " It seems to wait for itself."))}))
+  (for [blocks (closed-groups snapshot suspicion-ms)]
+    {:verdict :suspected :kind :deadlock :blocks blocks}))
 
 ;;;; All
 
@@ -169,10 +146,16 @@
   (reset! groups []))
 
 (defn with-groups
-  "Returns `snapshot` with the last groups of blocks that waited for one another, as `collect!` has proven. They are
-  [{:blocks [id] :says text}] under :groups in :collected."
+  "Returns `snapshot` with the last groups of blocks that waited for one another, as `collect!` has proven, under :groups in
+  :collected. They are {:blocks [id] :then {:blocks :channels}}, with the blocks and their channels before the collection."
   [snapshot]
   (assoc-in snapshot [:collected :groups] @groups))
+
+(defn- as-it-was
+  "Returns a group of blocks that waited for one another in `snapshot`."
+  [{:keys [channels]} blocks]
+  (let [used (into #{} (comp (mapcat :waits) (map :channel)) blocks)]
+    {:blocks (mapv :id blocks) :then {:blocks blocks :channels (filterv (comp used :id) channels)}}))
 
 (defn- collect-all
   "Runs the garbage collector until it collects no more blocks that have not ended. Returns whether it ran."
@@ -189,7 +172,8 @@
   another. Returns whether it ran."
   []
   (let [registry (Registry/get)
-        before (mapv (fn group [[blocks text]] {:blocks (mapv :id blocks) :says text}) (closed-groups (snapshot/take-snapshot) 0))
+        now (snapshot/take-snapshot)
+        before (mapv (partial as-it-was now) (closed-groups now 0))
         ran? (collect-all registry)
         gone (into #{} (map (fn id [^Entry e] (.id e))) (.last (.collected registry)))
         proven (filterv (fn gone? [{:keys [blocks]}] (every? gone blocks)) before)]

@@ -92,7 +92,7 @@
         waits (mapv (fn wait [port] (go (<! port))) ports)
         said (fn said [port pattern] (is (watched/eventually #(re-find pattern (:says (inspect/why port))))))]
     (said (waits 0) #" for the result of thread async-mixed-\d+\. thread async-mixed-\d+, why_test\.clj:\d+ [^,]*, is waiting\. \./skein ps \d+ --heap may show for what\. jcmd \d+ Thread")
-    (said (waits 1) #" for the result of (thread \d+)\. \1, why_test\.clj:\d+ [^,]*, has waited \d\.\d s for chan-\d+\. Judging")
+    (said (waits 1) #" for the result of (thread \S+)\. \1, why_test\.clj:\d+ [^,]*, has waited \d\.\d s for chan-\d+\. Judging")
     (is (some (fn made [[_ [to] what]] (= [:thread :makes] [to what])) (:edges (inspect/graph))))
     (.countDown gate)
     (a/close! c)
