@@ -399,16 +399,16 @@
                     :channels [{:id 8 :kind :chan :takes [{:block 2}] :puts []} {:id 9 :kind :scope :takes [{:block 1}] :puts []}]
                     :scopes [{:id 9 :body {:block 1} :children (vec children)}]})
         why (fn why [& children] ((juxt :ends (comp (partial mapv :id) :chain) :says) (inspect/why 1 (apply snapshot children))))]
-    (is (= [:nobody [1 2] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for scope-9."
+    (is (= [:nobody [1 2] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for the end of scope-9."
                                " go-2, orders.clj:5 (<! stock), has waited 0.9 s for chan-8. Judging by their locals, no block could end that. Code that reaches it in another way, such as through a var, still may."
                                more)]
            (why {:block 2})))
-    (is (= [:several [1] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for scope-9."
+    (is (= [:several [1] (str "go-1, orders.clj:4 (s/scope [sc] ...), has waited 0.9 s for the end of scope-9."
                               " The scope ends when its children have ended: go-2, thread worker.")]
            (why {:block 2} {:thread "worker" :tid 30})))
-    (is (re-find #"for scope-9\. The scope ends when its children have ended: thread worker\.$" (peek (why {:thread "worker" :tid 30})))
+    (is (re-find #"for the end of scope-9\. The scope ends when its children have ended: thread worker\.$" (peek (why {:thread "worker" :tid 30})))
         "the thread does not wait")
-    (is (re-find #"for scope-9\. The scope ends when its children have ended\.$" (peek (why {:begun? false}))))
+    (is (re-find #"for the end of scope-9\. The scope ends when its children have ended\.$" (peek (why {:begun? false}))))
     (is (re-find #"have ended: thread t0, thread t1, thread t2, thread t3, thread t4 and 3 more\.$"
                  (peek (apply why {:begun? false} (for [i (range 7)] {:thread (str "t" i) :tid (+ 30 (long i))})))))
     (is (= [:nobody [1 2]] (take 2 ((juxt :ends (comp (partial mapv :id) :chain)) (inspect/why 1 (assoc-in (snapshot {:block 2}) [:blocks 1 :holds] [9])))))
@@ -425,7 +425,7 @@
         id (:id (peek chain))
         [thread] (filter (comp #{id} :block) (:threads (inspect/snapshot)))]
     (is (= 2 (count chain)))
-    (is (re-find (re-pattern (str "for scope-\\d+\\. go-" id ", inspect_test\\.clj:\\d+ skein\\.inspect-test/watch, has waited [0-9.]+ s for chan-\\d+,"
+    (is (re-find (re-pattern (str "for the end of scope-\\d+\\. go-" id ", inspect_test\\.clj:\\d+ skein\\.inspect-test/watch, has waited [0-9.]+ s for chan-\\d+,"
                                   " and blocks thread skein-worker-\\d+\\. Judging by their locals, no block could end that"))
                  says))
     (is (= [:running (:waits thread)] ((juxt :state :waits) (first (inspect/blocks {:id id})))))

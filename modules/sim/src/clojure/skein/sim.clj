@@ -399,7 +399,7 @@
                                     {:kind :uniform :seed (:seed options)}
                                     {:kind :listed :deviations []}))
         body (runs/bound options body nil)
-        {:keys [^Simulation simulation text thrown] :as result} (one options schedule body
+        {:keys [^Simulation simulation text thrown snapshot] :as result} (one options schedule body
                                                                   (if (:seed options) (str "in a random order (seed " (:seed options) ")") "in the default order"))
         error (:skein/error result)
         trace (.-trace simulation)]
@@ -407,13 +407,13 @@
              :token (token/write (runs/schedule-of schedule simulation) (.hash trace))
              :events (vec (.events trace))}
       (nil? error) (assoc :value (.value simulation))
-      error (assoc :failure error :text text)
+      error (assoc :failure error :text text :snapshot snapshot)
       thrown (assoc :thrown thrown))))
 
 (defmacro run
   "Evaluates the body once in a simulation, in the default order, or in a random order given by :seed.
   Returns {:value :steps :virtual-ms :token :events}. If the body fails, :failure and :text replace
-  :value, with :thrown if it threw an exception. For options see `check`."
+  :value, with :thrown if it threw an exception. :snapshot is what then waited, for `skein.inspect`. For options see `check`."
   {:style/indent 0
    :arglists '([options? & body])}
   [& args]

@@ -144,8 +144,8 @@
 
 (defn- write-head
   "Writes how much a snapshot has, and what it can't show."
-  [out {:keys [at-ms blocks threads collected heap] :as snapshot}]
-  (let [at (str ", at " (Instant/ofEpochMilli at-ms))
+  [out {:keys [at-ms blocks threads collected heap simulation] :as snapshot}]
+  (let [at (if simulation (str ", at " at-ms " ms of a simulation") (str ", at " (Instant/ofEpochMilli at-ms)))
         threads (words/counted (count threads) "thread" [" waits" " wait"])]
     (cond
       heap

@@ -146,11 +146,10 @@
         threads))
 
 (defn- place [^HeapFile h t]
-  (when-some [^StackTraceElement e (first (remove (fn ours? [^StackTraceElement e]
-                                                    (or (Failures/isMachinery (.getClassName e))
-                                                        (re-find #"^(skein\.(async|scope|virtual)\$|skein\.inspect\.rt\.|com\.sun\.)" (.getClassName e))))
-                                                  (.stack h t)))]
-    {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
+  (->> (.stack h t)
+       (remove (fn ours? [^StackTraceElement e]
+                 (re-find #"^(skein\.(async|scope|virtual)\$|skein\.inspect\.rt\.|com\.sun\.)" (.getClassName e))))
+       snapshot/place))
 
 (defn- elsewhere
   "Returns how many threads wait in a call of the program and are not among `shown`. Idle threads of a pool and those of the JDK

@@ -2,7 +2,7 @@
 (ns skein.inspect.places
   "Makes the maps that say where blocks park.
 
-  * `site` from what a running process knows
+  * `site`, `of-element` from what a running process knows
   * `of-text`, `by-name` from what a heap file has"
   {:no-doc true}
   (:require
@@ -17,6 +17,11 @@
   "Returns a place as a map."
   [^Sites$Site s]
   {:file (.file s) :line (.line s) :column (.column s) :form (.form s) :op (str (.operation s)) :in-try (.inTry s)})
+
+(defn of-element
+  "Returns the place of a frame of a thread's stack."
+  [^StackTraceElement e]
+  {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))})
 
 (defn of-text
   "Returns the place of `state` in `text`, the table of places in a block's class; its file for the state before the first park;

@@ -21,11 +21,11 @@
 
 (defn index
   "Returns `snapshot` by id: {:blocks {id block} :channels {id channel} :threads {tid thread} :scopes {id scope}
-  :holders {channel-id #{block-id}}}, with :pid, :heap and :old-jvm? of the snapshot."
+  :holders {channel-id #{block-id}}}, with :pid, :heap, :old-jvm? and :simulation of the snapshot."
   [{:keys [blocks channels threads scopes] :as snapshot}]
   (or (let [{of ::of, index ::index} (meta snapshot)]
         (when (and of (identical? blocks (of 0)) (identical? channels (of 1))) index))
-      (assoc (select-keys snapshot [:pid :heap :old-jvm?])
+      (assoc (select-keys snapshot [:pid :heap :old-jvm? :simulation])
              :blocks (by-id blocks)
              :channels (by-id channels)
              :threads (into {} (map (juxt :tid identity)) threads)
@@ -68,12 +68,42 @@
   (let [{:keys [collected? block]} (channels channel)]
     (boolean (and (= :take op) collected? (not (blocks block))))))
 
+(defn users
+  "Returns who has used the channels in which `party` waits, by ids, if the snapshot knows, as that of a simulation does; else nil:
+
+  - :side     :take or :put if its operations are all of one kind
+  - :served   those that have done the other side, and may have no reason to do so again
+  - :holders  those that have taken there and wait elsewhere. What they took may belong there, as with a pool. For a limiter,
+              those that have not given back their permits
+  - :sure     those of them of which this is certain: an alts! may have chosen another port"
+  [{:keys [channels blocks threads]} {:keys [id tid waits]}]
+  (let [arms (for [{:keys [op channel]} waits, :let [{:keys [used kind block] :as c} (channels channel)] :when (and used (not block))]
+               [op (= :limiter kind) c])
+        id-of (fn id-of [{:keys [block tid]}] (or block tid))
+        by (fn by [of-arm] (into #{} (mapcat of-arm) arms))
+        served (by (fn other [[op limiter? {:keys [used]}]] (when-not limiter? (({:take :put, :put :take} op) used))))
+        takers (by (fn took [[op limiter? {:keys [used]}]] (when (and (= :take op) (not limiter?)) (:take used))))
+        keepers (by (fn permits [[_ limiter? {:keys [used]}]] (when limiter? (:take used))))
+        waiting (by (fn waits [[op _ c]] (when (= :take op) (:takes c))))
+        all (fn all [parties] (into #{} (map id-of) parties))
+        live? (some-fn blocks threads)]
+    (when (seq arms)
+      {:side (when (apply = (map first arms)) (ffirst arms))
+       :many? (some? (next (distinct (map (comp :id peek) arms))))
+       :limiter? (every? second arms)
+       :self (or id tid)
+       :served (all served)
+       :holders (into (all keepers) (filter live?) (set/difference (all takers) (all served) (all waiting) #{(or id tid)}))
+       :sure (all (filter :sure? (concat served (remove (comp (all served) id-of) (concat takers keepers)))))})))
+
 (defn helpers
   "Returns the ids of the blocks that could end the wait of `block`, as far as the index `ix` knows. If it waits for
   the result of a block, that block could. If it waits for the end of a scope, the children could, if all are blocks.
-  Otherwise it is each block that holds the channel in a local and does not wait there on the same side."
+  Otherwise it is each block that holds the channel in a local and does not wait there on the same side. In a
+  simulation it is who has served the channel, unless others hold what they took from there."
   [ix block]
-  (into #{} (mapcat (partial wait-helpers ix)) (:waits block)))
+  (let [{:keys [served holders]} (users ix block)]
+    (into #{} cat [(when (empty? holders) served) (mapcat (partial wait-helpers ix) (:waits block))])))
 
 (defn children
   "Returns the children of the scopes for whose end `party` waits."
@@ -126,12 +156,14 @@
         holder (some :held-by waits)
         deadline (deadline ix party)
         helped? (seq (helpers ix party))
-        makers (makers ix party)]
+        makers (makers ix party)
+        users (users ix party)]
     (cond
       stuck? (for-ever ix party)
       (some (comp #{:timeout} :kind) waited-for) {:could :timer :ms (first (sort (keep :remaining-ms waited-for)))}
       (seq children) {:could :children :children children}
       holder {:could :holder :holder holder}
+      users (assoc users :could :users)
       helped? (judged ix chain)
       deadline {:could :deadline :ms deadline}
       (seq makers) {:could :makers :makers makers}
@@ -141,7 +173,7 @@
 (defn outlook
   "Returns what could end the waits of the last of `chain`, blocks and threads that wait for one another. :could is
   :nothing, :timer, :children of a scope, the :holder of a lock, the :deadline of a scope, :makers, which are threads whose
-  results are awaited, :foreign if that is not known, or :locals for the blocks that :helpers, :running and
+  results are awaited, :users of the channels, see `users`, :foreign if that is not known, or :locals for the blocks that :helpers, :running and
   :locked-out have; nil if nothing can. :collected has the blocks whose results will never come."
   [{:keys [channels] :as ix} chain]
   (let [{hopeless true, waits false} (group-by (partial hopeless? ix) (:waits (peek chain)))]

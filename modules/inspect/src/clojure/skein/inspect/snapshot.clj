@@ -78,7 +78,9 @@
 (defn- ports-of [port]
   (if (vector? port) (map (fn of [p] (if (vector? p) (nth p 0) p)) port) [port]))
 
-(defn- callback-name [waiter]
+(defn callback-name
+  "Returns the name of the function or class of a waiter that is neither a block nor a thread."
+  [waiter]
   (if (instance? Callback waiter)
     (some-> (.function ^Callback waiter) class .getName Compiler/demunge)
     (.getSimpleName (class waiter))))
@@ -124,8 +126,7 @@
 (defn place
   "Returns the innermost place of a stack that is not in the machinery of Clojure or Skein, or nil."
   [stack]
-  (when-some [^StackTraceElement e (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) stack))]
-    {:file (.getFileName e) :line (.getLineNumber e) :form (Compiler/demunge (.getClassName e))}))
+  (some-> (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) stack)) places/of-element))
 
 (defn- makers
   "Returns {view thread} for the channels that get the results of threads: {:thread name :tid n :state :site}."

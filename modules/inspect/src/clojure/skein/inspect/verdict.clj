@@ -2,7 +2,8 @@
 (ns skein.inspect.verdict
   "Which blocks and threads can never continue, and how sure that is.
 
-  * :proven     no running code can reach the block or thread: the garbage collector has taken it, or a heap file shows it
+  * :proven     no running code can reach the block or thread: the garbage collector has taken it, or a heap file shows it;
+                or a simulation has nothing left that can run
   * :certain    threads wait for each other's locks
   * :suspected  blocks wait for one another according to their locals; a var or a closure may hold more channels
 
@@ -128,9 +129,11 @@
 (defn deadlocks
   "Returns the reports on blocks and threads that can never continue, the surest first. Abandoned blocks, which are allowed, are
   left out."
-  [snapshot]
+  [{:keys [simulation] :as snapshot}]
   (let [collected (collected snapshot)]
-    (into [] cat [(remove (comp #{:abandoned} :kind) collected) (stuck-threads snapshot collected)
+    (into [] cat [(when (= :deadlock simulation)
+                    [(assoc (select-keys snapshot [:blocks :threads]) :verdict :proven :kind :deadlock)])
+                  (remove (comp #{:abandoned} :kind) collected) (stuck-threads snapshot collected)
                   (lock-cycles snapshot) (suspected snapshot)])))
 
 ;;;; The garbage collector

@@ -19,12 +19,13 @@
   "Returns the blocks and threads that could end the wait of `party`: the thread that holds the lock, or the block that it
   runs, or its `helpers` and the children of the scope, with nil for a child that is not known to wait."
   [{:keys [blocks threads] :as ix} party]
-  (if-some [holder (some (comp :tid :held-by) (:waits party))]
-    (take 1 (keep identity (cons (threads holder) (filter (comp #{holder} :tid :on) (vals blocks)))))
-    (distinct
-      (concat (map blocks (shape/helpers ix party))
-              (shape/makers ix party)
-              (map (fn child [{:keys [block tid]}] (or (blocks block) (threads tid))) (shape/children ix party))))))
+  (let [known (fn known [{:keys [block tid]}] (or (blocks block) (threads tid)))]
+    (if-some [{:keys [tid] :as holder} (some (some-fn :held-by :by) (:waits party))]
+      (take 1 (keep identity (cons (known holder) (filter (fn runs? [b] (and tid (= tid (:tid (:on b))))) (vals blocks)))))
+      (distinct
+        (concat (map (some-fn blocks threads) (shape/helpers ix party))
+                (shape/makers ix party)
+                (map known (shape/children ix party)))))))
 
 (defn- follow
   "Returns the chain that begins with `party`, and how it ends."
@@ -41,12 +42,18 @@
         (seen h) [chain :cycle]
         :else (recur (conj chain h) (conj seen h))))))
 
+(defn in-cycle?
+  "Returns whether `party` waits for itself, directly or through others."
+  [ix party]
+  (let [[chain ends] (follow ix party)]
+    (and (= :cycle ends) (= party (first (next-ones ix (peek chain)))))))
+
 (defn- look
   "Returns what a heap may do about a chain: :prove that nothing can end it, or :show for what its last member waits."
-  [{:keys [heap]} {:keys [chain ends]}]
+  [{:keys [heap simulation]} {:keys [chain ends]}]
   (let [{:keys [tid state stuck?] :as party} (peek chain)]
     (cond
-      (or heap stuck?) nil
+      (or heap simulation stuck?) nil
       (= :nobody ends) :prove
       (and (= :moves ends) (or (shape/blocked? party) (and tid (#{:waiting :timed_waiting :blocked} state)))) :show)))
 

@@ -13,12 +13,12 @@
 (set! *warn-on-reflection* true)
 
 (defn block-name
-  "Returns the name of the block `id`.
+  "Returns the name of the block `id`. The ids of a simulation are names.
 
       (block-name 42)
       ;=> \"go-42\""
   [id]
-  (str "go-" id))
+  (if (string? id) id (str "go-" id)))
 
 (defn- filled
   "Returns `template` with what its braces name. `{x}` is `(part :x)`. `{x|one|several}` is \"one\" if `(part :x)` is 1."
@@ -73,6 +73,7 @@
       ;=> [\"thread 31\" \"thread main\"]"
   [name tid]
   (cond
+    (string? tid) name
     (not (str/blank? name)) (str "thread " (on-one-line name))
     tid (str "thread " tid)
     :else "a thread without a name"))
@@ -84,6 +85,7 @@
     label (on-one-line (str label))
     thread (str "the result of " (thread-name (:thread thread) (:tid thread)))
     block (str "the result of " (block-name block))
+    (string? id) id
     :else (str (name (or kind :chan)) "-" id)))
 
 (defn channel-name
@@ -107,13 +109,13 @@
 
 (defn wait
   "Returns one wait as text, such as \"to put on orders (1/1 full)\"."
-  [{:keys [channels]} {:keys [op channel foreign latch lock held-by]}]
+  [{:keys [channels]} {:keys [op channel foreign latch lock held-by by]}]
   (str (if (= :put op) "to put on " "for ")
        (cond
          channel (let [{:keys [kind] :as c} (channels channel {:id channel})]
-                   (str (when (and (= :limiter kind) (not= :put op)) "a permit of ") (channel-name c)))
-         latch latch
-         lock (str lock ", which " (waiting-party held-by) " holds")
+                   (str (case kind :limiter (when-not (= :put op) "a permit of ") :scope "the end of " nil) (channel-name c)))
+         latch (str latch (when by (str " of " (waiting-party by))))
+         lock (str lock (when held-by (str ", which " (waiting-party held-by) " holds")))
          :else (str "a port of another kind, " foreign))))
 
 (defn waits
@@ -190,6 +192,34 @@
        (keep identity)
        (str/join " ")))
 
+(defn- of-users
+  "Returns sentences on who has used the channels for which something waits, see `skein.inspect.shape/users`. Which of them will use
+  one again can't be known."
+  [{:keys [blocks threads]} {:keys [side many? limiter? self served holders sure]}]
+  (let [live? (some-fn blocks threads), others (disj served self), ended (remove live? holders)
+        [it any] (if many? ["one of them" "any of them"] ["it" "it"])
+        [uses used] (case side :take ["puts on" "put on"] :put ["takes from" "taken from"] ["serves" "served"])
+        names (fn names [ids]
+                (let [[a b c & more] (sort ids)]
+                  (str/join " and " (concat (remove nil? [a b c]) (if (next more) [(str (count more) " more")] more)))))
+        did (fn did [ids what & [after]]
+              (filled "{who} {n|has|have} {what} {it}{maybe}{after}."
+                      {:who (names ids) :n (count ids) :what what :it it :after after :maybe (when-not (every? sure ids) " or tried to")}))
+        by-whom (cond
+                  limiter? nil
+                  (and (served self) (empty? others)) (str "Nobody " uses " " any " but the task itself.")
+                  (some live? others) (did (filter live? others) used)
+                  (seq others) (filled (if (= :put side)
+                                         "{who} {n|has|have} ended, and nobody else takes from {any}."
+                                         "{who} {n|has|have} ended, and nobody has closed {any}.")
+                                       {:who (names others) :n (count others) :any any})
+                  :else (str "Nobody has " used " " any (when-not (= :put side) (str ", and nobody has closed " any)) "."))]
+    (->> [by-whom
+          (some-> (seq (filter live? holders)) (did "taken from"))
+          (some-> (seq ended) (did "taken from" (if (next ended) " and have ended" " and has ended")))]
+         (keep identity)
+         (str/join " "))))
+
 (def ^:private earlier
   (str " The block of that result was collected earlier. If the inspector was on then, ./skein ps {process} names it. If"
        " not, call skein.inspect/start! at the start of the program, and run ./skein ps PID when it hangs again."))
@@ -210,8 +240,9 @@
             :deadline (str "The deadline of its scope is in " (duration ms) ".")
             :makers (str (str/join ", " (map who (take 5 makers))) " could end that.")
             :foreign "It is not known what could end that."
+            :users (of-users ix outlook)
             :locals (by-locals ix outlook))])
-       (keep identity)
+       (remove str/blank?)
        (str/join " ")))
 
 ;;;; Deadlocks
@@ -241,7 +272,7 @@
     (= :suspected verdict) (str (all-say ix blocks) (if (next blocks)
                                                       " They seem to wait for one another."
                                                       " It seems to wait for itself."))
-    :else (str (all-say ix threads) (when could (str " " (outlook ix could))))))
+    :else (str (all-say ix (concat threads blocks)) (when could (str " " (outlook ix could))))))
 
 ;;;; Lints
 

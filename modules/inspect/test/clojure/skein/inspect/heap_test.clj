@@ -248,13 +248,13 @@
                                  (re-find #"3 blocks \(2 stuck\), 4 threads wait" (nth (run "ps" (str edn)) 1))))
         (let [why (fn why [waiter] (nth (run "why" (str edn) waiter) 1)), text (nth (run "ps" (str edn)) 1)
               never "No running code can reach that, so it waits for ever\\."]
-          (is (re-find (re-pattern (str "PROVEN  thread awaits-a-reader, .*, waits for scope-\\d+\\. " never " The scope ends when its children have ended: go-\\d+\\.")) text))
+          (is (re-find (re-pattern (str "PROVEN  thread awaits-a-reader, .*, waits for the end of scope-\\d+\\. " never " The scope ends when its children have ended: go-\\d+\\.")) text))
           (is (re-find (re-pattern (str "PROVEN  thread skein-worker-\\d, which runs go-\\d+, NO_SOURCE_FILE:1 user/watch, waits for chan-\\d+\\. " never)) text))
           (is (re-find #"(?m)^3 blocks \(2 stuck\), 4 threads wait, at " text))
           (is (= [:runnable :waiting] (sort (map (comp :state :on) (inspect/blocks {:state :running} (inspect/read-snapshot (str edn)))))))
           (is (= 2 (count (re-seq #"(?m)^    1  stuck    NO_SOURCE_FILE" text))))
           (is (= 2 (count (re-seq #"scope-\d+ of thread awaits-.*, has children: go-\d+" text))))
-          (is (re-find (re-pattern (str "^thread awaits-a-block-that-blocks, .*, waits for scope-\\d+\\. go-\\d+, NO_SOURCE_FILE:1 user/watch, waits for chan-\\d+, and blocks thread skein-worker-\\d\\. " never))
+          (is (re-find (re-pattern (str "^thread awaits-a-block-that-blocks, .*, waits for the end of scope-\\d+\\. go-\\d+, NO_SOURCE_FILE:1 user/watch, waits for chan-\\d+, and blocks thread skein-worker-\\d\\. " never))
                        (why "awaits-a-block-that-blocks")))))
       (finally (.destroy process) (.delete edn)))))
 

@@ -20,7 +20,7 @@
                                               :channels [{:id 7 :kind kind :takes [] :puts []}]
                                               :scopes (when (= :scope kind) [{:id 7 :body {:thread "main" :tid 1} :children [{:block 2}]}])})))]
     (is (= [] (says :chan)))
-    (is (= ["thread main, waits for scope-7. No running code can reach that, so it waits for ever. The scope ends when its children have ended: go-2."]
+    (is (= ["thread main, waits for the end of scope-7. No running code can reach that, so it waits for ever. The scope ends when its children have ended: go-2."]
            (says :scope)))))
 
 ;; Perhaps a main thread takes only to keep the program alive. A put has no such use.

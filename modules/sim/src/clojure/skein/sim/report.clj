@@ -14,7 +14,6 @@
    [skein.sim.token :as token]
    [skein.sim.waits :as waits])
   (:import
-   (skein.rt Operation)
    (skein.rt.block Failures)
    (skein.sim.rt Outsider Simulation Task Trace Trace$Event Trace$Kind Verdict Verdict$Kind)))
 
@@ -39,7 +38,7 @@
 (defn- real-time-words
   "Returns the first line on a task that waits on the JVM's clock."
   [^Simulation sim name-of task]
-  (let [site (some (fn [wait] (when (identical? task (:task wait)) (:site wait))) (:waits (.description sim)))
+  (let [site ((:sites (.description sim)) task)
         at (if site (str " at " (subject/place task site)) "")]
     (if (waits/for-transaction? site)
       (str (name-of task) " waits in a transaction" at ", for another that has changed or ensured the same ref and waits itself."
@@ -72,7 +71,8 @@
 (defn- unput
   "Returns a clause about the value that the task still waits to put, or nil."
   [^Simulation sim name-of task]
-  (when (some (fn puts? [wait] (and (identical? task (:task wait)) (= Operation/PUT (:op wait)))) (:waits (.description sim)))
+  (when (some (fn puts? [{:keys [id tid waits]}] (and (= (name-of task) (or id tid)) (= [:put] (map :op waits))))
+              (mapcat (:snapshot (.description sim)) [:blocks :threads]))
     (when-some [^Trace$Event e (last (filter (fn put? [^Trace$Event e] (and (identical? task (.task e)) (= Trace$Kind/PUT (.kind e))))
                                              (.events (.-trace sim))))]
       (str ": it still waits to put " (.value e) " on " (name-of (.on e)) ", and that value is lost"))))
@@ -142,13 +142,13 @@
 (defn- foreign?
   "Returns whether a run has ended in a deadlock that a thread outside of the simulation could perhaps end."
   [^Simulation sim]
-  (and (= Verdict$Kind/DEADLOCK (some-> (.verdict sim) .kind)) (some waits/foreign? (:waits (.description sim)))))
+  (and (= Verdict$Kind/DEADLOCK (some-> (.verdict sim) .kind)) (:foreign? (.description sim))))
 
 (defn- text [^Simulation sim name-of words origin whole?]
-  (let [{:keys [waits]} (.description sim)]
+  (let [{:keys [snapshot]} (.description sim)]
     (str/join "\n" (concat [words origin]
                            (when (#{Verdict$Kind/DEADLOCK Verdict$Kind/LEAK} (.kind (.verdict sim)))
-                             (waits/told sim name-of waits))
+                             (waits/told snapshot))
                            (when (foreign? sim)
                              ["  Perhaps a thread that is not simulated, such as one of ForkJoinPool's, would end a wait: see the option :outside."])
                            (story/story sim name-of whole?)))))
@@ -156,8 +156,8 @@
 (defn- named
   "Runs `schedule` with events. Returns [simulation names]."
   [options schedule body]
-  (let [sim (runs/play options schedule body true (fn describe [sim] {:waits (waits/waits sim)}))]
-    [sim (subject/naming sim (map :on (:waits (.description sim))))]))
+  (let [sim (runs/play options schedule body true waits/description)]
+    [sim (or (:name-of (.description sim)) (subject/naming sim nil))]))
 
 (defn- told
   "Returns the failure of a run. With the option :whole?, its story has all lines."
@@ -167,6 +167,7 @@
     {:skein/error (:skein/error error)
      :token (token/write schedule (.hash (.-trace sim)))
      :text (text sim name-of words origin whole?)
+     :snapshot (:snapshot (.description sim))
      :report (when (map? cause) cause)
      :thrown (cond (instance? Throwable cause) cause
                    (map? cause) (when (instance? Throwable (:actual cause)) (:actual cause)))

@@ -6,7 +6,6 @@
    [clojure.string :as str]
    [skein.sim.subject :as subject])
   (:import
-   (skein.rt Channel)
    (skein.sim.rt Simulation Task Task$Kind Trace$Event Trace$Kind)))
 
 (set! *warn-on-reflection* true)
@@ -17,11 +16,11 @@
 (def ^:const ^:private max-marked "How many deviations, draws and notes count: the last ones. A livelock has thousands." 50)
 (def ^:const ^:private max-whole "The most lines that a whole story may have." 2000)
 
-(defn- action [name-of ^Trace$Event e]
-  (let [on (.on e), value (.value e), scope? (and (instance? Channel on) (str/starts-with? (name-of on) "the end of "))]
+(defn- action [name-of scope? ^Trace$Event e]
+  (let [on (.on e), value (.value e), scope? (scope? on)]
     (condp = (.kind e)
       Trace$Kind/SPAWN (str "spawns " (name-of on))
-      Trace$Kind/TAKE (str (if scope? "waits for " "<! ") (subject/port-names name-of on))
+      Trace$Kind/TAKE (str (if scope? "waits for the end of " "<! ") (subject/port-names name-of on))
       Trace$Kind/PUT (str ">! " (subject/port-names name-of on) (when value (str " " value)))
       Trace$Kind/ALTS (str "alts! " (subject/port-names name-of on))
       Trace$Kind/POLL (str "poll! " (subject/port-names name-of on))
@@ -45,11 +44,11 @@
       Trace$Kind/END (when (#{Task$Kind/MAIN Task$Kind/GO Task$Kind/THREAD} (.-kind (.task e))) "ends")
       nil)))
 
-(defn- line-of [name-of ^Trace$Event e]
+(defn- line-of [name-of scope? ^Trace$Event e]
   (condp = (.kind e)
     Trace$Kind/TIME {:time (.at e)}
     Trace$Kind/SWITCH {:deviation (name-of (.on e)) :task (.task e)}
-    (when-some [text (action name-of e)]
+    (when-some [text (action name-of scope? e)]
       {:task (.task e) :actions [text] :place (subject/place (.task e) (.site e))
        :note? (= Trace$Kind/NOTE (.kind e)) :drew? (= Trace$Kind/DREW (.kind e))})))
 
@@ -102,7 +101,7 @@
   "Returns the lines that tell what happened in a run whose events were kept. Unless `whole?`, leaves out lines in the middle
   that are not near a deviation, a draw or a note."
   [^Simulation sim name-of whole?]
-  (let [lines (reduce joined [] (map (partial line-of name-of) (subject/events sim)))
+  (let [lines (reduce joined [] (map (partial line-of name-of (subject/scopes sim)) (subject/events sim)))
         width (transduce (map (comp count name-of)) max 4 (keep :task lines))
         n (count lines)
         is (if (and whole? (<= n max-whole)) (range n) (shown lines))

@@ -4,10 +4,12 @@
 
   * `events` - those that belong in a story
   * `naming` - names of tasks, ports and atoms
-  * `place` - of an event or wait"
+  * `site`, `place` - of an event or wait"
   {:no-doc true}
   (:require
-   [clojure.string :as str])
+   [clojure.string :as str]
+   [skein.inspect.places :as places]
+   [skein.inspect.words :as words])
   (:import
    (clojure.lang Agent IAtom Ref Volatile)
    (skein.rt Channel Labels)
@@ -36,11 +38,6 @@
 
 ;;;; Names
 
-(defn end-of
-  "Returns the name of the port from which a task takes to wait for the end of `scope`."
-  [scope]
-  (str "the end of " (or (Labels/of scope) "a scope")))
-
 (defn limiter
   "Returns the description of a concurrency limiter, {:name :n}, or nil for all else."
   [x]
@@ -48,15 +45,22 @@
     (let [label (.label ^Channel x)]
       (when (:n label) label))))
 
-(defn- kind-of [x]
+(defn kind-of
+  "Returns the kind of a port, as in a snapshot of `skein.inspect`, or :atom, :ref, :agent or :port."
+  [x]
   (cond
-    (and (instance? Channel x) (instance? Timeout (.role ^Channel x))) "timeout"
-    (limiter x) "limiter"
-    (instance? Channel x) "chan"
-    (or (instance? IAtom x) (instance? Volatile x)) "atom"
-    (instance? Ref x) "ref"
-    (instance? Agent x) "agent"
-    :else "port"))
+    (and (instance? Channel x) (instance? Timeout (.role ^Channel x))) :timeout
+    (limiter x) :limiter
+    (instance? Channel x) :chan
+    (or (instance? IAtom x) (instance? Volatile x)) :atom
+    (instance? Ref x) :ref
+    (instance? Agent x) :agent
+    :else :port))
+
+(defn scopes
+  "Returns {port scope} for the ports in which tasks have waited for the end of a scope."
+  [^Simulation sim]
+  (into {} (for [^Trace$Event e (.events (.-trace sim)) :when (= Trace$Kind/CLOSING (.kind e))] [(:done (.on e)) (:scope (.on e))])))
 
 (defn collect-ports
   "Returns the ports in the subject of an event or wait, which may be one, or those of an alts."
@@ -75,24 +79,22 @@
   (or (some-> ^Frame (.frame task) .port Labels/of) (str task)))
 
 (defn naming
-  "Returns a function from a task, port or atom of a run to its name: its label, as a
-  limiter is called, or numbered in the order in which the events name them."
+  "Returns a function from a task, port or atom of a run to its name: its label, or numbered in the order in which the events
+  name them. `more` are ports that no event names."
   [^Simulation sim more]
   (let [known (java.util.IdentityHashMap.)
         numbers (volatile! {})
-        own-name (fn own-name [x]
-                   (let [kind (kind-of x)]
-                     (or (Labels/of x)
-                         (str kind (if-some [given (:name (limiter x))]
-                                     (str " " given)
-                                     (str "-" (get (vswap! numbers update kind (fnil inc 0)) kind)))))))]
+        numbered (fn numbered [x kind]
+                   (or (Labels/of x)
+                       (:name (limiter x))
+                       (str (name kind) "-" (get (vswap! numbers update kind (fnil inc 0)) kind))))
+        own-name (fn own-name [x] (str (numbered x (kind-of x))))]
     (doseq [^Trace$Event e (events sim), :let [x (.on e)], :when (instance? Task x)]
       (when-some [^Frame frame (.frame ^Task x)]
-        (.putIfAbsent known (.port frame) (str (task-name x) "'s result"))))
-    (doseq [^Trace$Event e (.events (.-trace sim)) :when (= Trace$Kind/CLOSING (.kind e))]
-      (.put known (:done (.on e)) (end-of (:scope (.on e)))))
-    (doseq [x (concat (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (events sim))
-                      (mapcat collect-ports more))]
+        (.putIfAbsent known (.port frame) (str "the result of " (task-name x)))))
+    (doseq [[done scope] (scopes sim)]
+      (.put known done (str (or (Labels/of scope) (numbered done :scope)))))
+    (doseq [x (concat (mapcat (fn [^Trace$Event e] (collect-ports (.on e))) (events sim)) more)]
       (when-not (.containsKey known x) (.put known x (own-name x))))
     (fn name-of [x]
       (or (.get known x) (if (instance? Task x) (task-name x) (own-name x))))))
@@ -104,9 +106,6 @@
 
 ;;;; Places
 
-(defn- last-segment [file]
-  (peek (str/split (str file) #"/")))
-
 (defn users-frame
   "Returns the innermost of the StackTraceElements that is of the user's code, or nil."
   [frames]
@@ -114,19 +113,22 @@
                    (or (Failures/isMachinery (.getClassName e)) (neg? (.getLineNumber e))))
                  frames)))
 
-(defn users-place
-  "Returns \"file.clj:12\" for where an event happened in the user's code, or nil."
+(defn users-site
+  "Returns {:file :line}, and of a block's wait the :form, for where an event or wait is in the user's code, or nil."
   [^Task task site]
   (if (integer? site)
     (when-some [body (some-> task .frame .body)]
       (when-not (Failures/isMachinery (.getName (class body)))
-        (when-some [s (.at (Sites/of body) (int site))]
-          (str (last-segment (.file s)) ":" (.line s)))))
-    (when-some [^StackTraceElement e (some-> site seq users-frame)]
-      (str (.getFileName e) ":" (.getLineNumber e)))))
+        (some-> (.at (Sites/of body) (int site)) places/site)))
+    (some-> site seq users-frame places/of-element (dissoc :form)))) ; the class of the body tells nothing
+
+(defn site
+  "Returns {:file :line :form} for where an event or wait is, or nil. For Skein's own code, that is where the user's code started it."
+  [^Task task site]
+  (or (users-site task site)
+      (when (and task site) (recur (.-parent task) (.site task)))))
 
 (defn place
-  "Returns \"file.clj:12\" for where an event happened, or nil. For Skein's own code, that is where the user's code started it."
-  [^Task task site]
-  (or (users-place task site)
-      (when (and task site) (recur (.-parent task) (.site task)))))
+  "Returns a `site` as text, \"file.clj:12\", or nil."
+  [task site-or-stack]
+  (some-> (site task site-or-stack) (dissoc :form) words/place))

@@ -1,12 +1,18 @@
 ;; SPDX-License-Identifier: Apache-2.0
 (ns skein.sim.waits
-  "Who waits for whom when a run has failed.
+  "What waits when a run has failed, as a snapshot of `skein.inspect`: tasks are its blocks and threads, and their paths are its
+  numbers. A channel also has :used, who has done what with it.
 
-  * `waits` - what the tasks wait in, read before they are cancelled
-  * `told` - those waits as lines"
+  * `description` of a run, made before its tasks are cancelled
+  * `told` - the snapshot as lines"
   {:no-doc true}
   (:require
    [clojure.string :as str]
+   [skein.impl.async.describe :as describe]
+   [skein.inspect.shape :as shape]
+   [skein.inspect.snapshot :as snapshot]
+   [skein.inspect.why :as why]
+   [skein.inspect.words :as words]
    [skein.sim.dump :as dump]
    [skein.sim.subject :as subject])
   (:import
@@ -16,37 +22,34 @@
    (skein.rt Channel Operation Region Region$Owner Waiter)
    (skein.rt.block Failures)
    (skein.rt.scope VirtualFuture)
-   (skein.sim.rt Simulation Task Task$Kind Trace$Event Trace$Kind)))
+   (skein.sim.rt Simulation Task Task$Kind Trace$Event Trace$Kind Verdict)))
 
 (set! *warn-on-reflection* true)
 
-(defn- waits-on
-  "Returns the port that `task` waits in, or the ports of an alts; nil if it waits elsewhere."
-  [^Task task]
-  (when-not (= Operation/NONE (.doing task)) (.doingOn task)))
+;;;; Tasks
 
-(defn- full [^Channel c]
-  (when-some [b (.buffer c)]
-    (str (.count b) "/" (.capacity b))))
+(defn- party [name-of ^Task task]
+  (let [path (name-of task)]
+    (if (.frame task) {:block path} {:thread path :tid path})))
 
-(defn- callbacks
-  "Returns a map for each channel of a run on which a callback waits to put, as a mult's does if a tap is full."
-  [^Simulation sim]
-  (for [port (distinct (mapcat (fn [^Trace$Event e] (subject/collect-ports (.on e))) (.events (.-trace sim))))
-        :when (and (instance? Channel port)
-                   (some (fn callback? [^Waiter w] (not (or (.block w) (.thread w)))) (.waiters ^Channel port false)))]
-    {:op Operation/PUT :on port :ports [port] :full (full port)}))
-
-(defn- wait-of
-  "Returns a map of what a task waits in."
+(defn- site
+  "Returns the stack of a task's thread, or the state in which a block is parked."
   [^Simulation sim ^Task t]
-  (let [op (.doing t), on (waits-on t), ports (vec (subject/collect-ports on)), port (first ports)]
-    {:task t :op op :on on :ports ports
-     :full (when (and (= Operation/PUT op) (instance? Channel port)) (full port))
-     :site (cond
-             (and (.frame t) (= op (.operation t)) (nil? (.thread t))) (.state (.frame t))
-             (.thread t) (.stack sim t)
-             :else nil)}))
+  (cond
+    (.thread t) (.stack sim t)
+    (and (.frame t) (= (.doing t) (.operation t))) (.state (.frame t))))
+
+(defn- arms
+  "Returns [port :take] or [port :put] for each port of an operation."
+  [op on]
+  (condp = op
+    Operation/TAKE [[on :take]]
+    Operation/PUT [[on :put]]
+    Operation/ALTS (map (fn arm [x] (if (vector? x) [(x 0) :put] [x :take])) on)
+    nil))
+
+(defn- waits-in [^Task task]
+  (when-not (= Operation/NONE (.doing task)) (arms (.doing task) (.doingOn task))))
 
 (defn- last-of
   "Returns what a task's last event of a kind is about, or nil."
@@ -54,37 +57,37 @@
   (some-> (last (filter (fn [^Trace$Event e] (and (identical? task (.task e)) (= kind (.kind e)))) (.events (.-trace sim))))
           (as-> e (.on ^Trace$Event e))))
 
-(defn- last-deref
-  "Returns the IPending of a task's last `deref` that had to wait, or nil if it has a value by now."
-  [^Simulation sim task]
-  (when-some [x (last-of sim task Trace$Kind/DEREF)]
-    (when-not (.isRealized ^IPending x) x)))
-
 (defn- scope-of
-  "If a task waits for the end of a scope, returns {:for words :needs its-only-child :all its-children}, else nil."
+  "Returns what a task's last event says of the scope for whose end it waits, or nil."
   [^Simulation sim task]
-  (when-some [^Region$Owner scope (:scope (last-of sim task Trace$Kind/CLOSING))]
-    (let [{:keys [closed? live]} (.describe scope)]
-      (when-not closed?
-        (let [parties (into #{} (keep (fn [^Region child] (.party (.cancellable child)))) live)
-              children (filter (fn [^Task t] (or (parties (.frame t)) (parties (.thread t)))) (.live sim))]
-          {:for (subject/end-of scope) :needs (when-not (next children) (first children)) :all children})))))
+  (when-some [{:keys [^Region$Owner scope] :as closing} (last-of sim task Trace$Kind/CLOSING)]
+    (when-not (:closed? (.describe scope)) closing)))
+
+(defn- scope
+  "Returns a scope whose end a task waits for."
+  [^Simulation sim name-of [task {:keys [^Region$Owner scope done]}]]
+  (let [parties (into #{} (keep (fn [^Region child] (.party (.cancellable child)))) (:live (.describe scope)))]
+    {:id (name-of done) :body (party name-of task) :cancelled? false :failures 0
+     :children (into [] (comp (filter (fn [^Task t] (or (parties (.frame t)) (parties (.thread t))))) (map (partial party name-of)))
+                     (.live sim))}))
+
+;;;; Waits outside of channels
 
 (defn waiting-class
   "Returns the name of the class whose method waits in the JDK, for a thread with this stack, or nil."
   [stack]
   (some (fn [^StackTraceElement e] (when-not (re-find #"^(java|jdk)\." (.getClassName e)) (.getClassName e))) stack))
 
-(defn- in-skein?
-  "Returns whether a thread with this stack waits in Skein's own code."
-  [stack]
-  (when-some [class-name (waiting-class stack)]
-    (and (Failures/isMachinery class-name) (str/starts-with? class-name "skein."))))
-
 (defn for-transaction?
   "Returns whether a thread with this stack waits in a transaction for another one."
   [stack]
   (= "clojure.lang.LockingTransaction" (waiting-class stack)))
+
+(defn- in-skein?
+  "Returns whether a thread with this stack waits in Skein's own code."
+  [stack]
+  (let [class-name (str (waiting-class stack))]
+    (and (str/starts-with? class-name "skein.") (Failures/isMachinery class-name))))
 
 (defn joins?
   "Returns whether a thread with this stack waits for the end of a virtual thread."
@@ -99,194 +102,152 @@
       (when-not (= "AbstractQueuedSynchronizer" name) name))))
 
 (defn- outside
-  "Returns what is known of a wait of a task's thread that is not in a channel: {:for what it waits for, in words, or nil;
-  :needs the task that makes or holds that, or nil}."
-  [^Simulation sim monitors ^Task t]
-  (let [thread ^Thread (.thread t), blocker (LockSupport/getBlocker thread), x (last-deref sim t)
-        live (fn [pred] (some (fn [^Task t] (when (pred t) t)) (.live sim)))
-        on (fn [^Thread thread] (when thread (live (fn [^Task t] (identical? thread (.thread t))))))]
-    (if (= Thread$State/BLOCKED (.getState thread))
-      {:for "a monitor" :needs (when-some [id (@monitors (.threadId thread))]
-                                 (live (fn [^Task t] (some-> ^Thread (.thread t) .threadId (= id)))))}
-      (if-some [task (or (when blocker (live (fn [^Task t] (identical? blocker (.-work t)))))
-                         (when (instance? VirtualFuture x) (on (.runner ^VirtualFuture x))))]
-        {:for "a result" :needs task}
-        {:for (cond
-                (joins? (.stack sim t)) "the end of a thread"
-                (and (instance? IBlockingDeref x) (not (instance? Future x)) (= "CountDownLatch" (known-class blocker)))
-                "a promise"
-                :else (some->> (known-class blocker) (str "a ")))}))))
-
-(defn waits
-  "Returns a map for each task that has not ended, with what it waits in; the body comes first. Then follow maps
-  without :task, for channels on which callbacks wait to put."
-  [^Simulation sim]
-  (let [monitors (delay (dump/monitors))]
-    (into (->> (.live sim)
-               (remove (fn [^Task t] (.isReady t)))
-               (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)]))
-               (mapv (fn [^Task t]
-                       (if-some [scope (scope-of sim t)]
-                         (assoc (wait-of sim t) :op Operation/NONE :on nil :ports [] :outside scope)
-                         (cond-> (wait-of sim t)
-                           (and (.thread t) (nil? (waits-on t))) (assoc :outside (outside sim monitors t)))))))
-          (callbacks sim))))
+  "Returns the wait of a task's thread that is not in a channel."
+  [^Simulation sim name-of monitors ^Task t]
+  (let [thread ^Thread (.thread t), stack (.stack sim t), blocker (LockSupport/getBlocker thread), x (last-of sim t Trace$Kind/DEREF)
+        pending (when (and x (not (.isRealized ^IPending x))) x)
+        live (fn [pred] (some->> (.live sim) (some (fn [^Task t] (when (pred t) t))) (party name-of)))
+        on (fn [^Thread thread] (when thread (live (fn [^Task t] (identical? thread (.thread t))))))
+        maker (or (when blocker (live (fn [^Task t] (identical? blocker (.-work t)))))
+                  (when (instance? VirtualFuture pending) (on (.runner ^VirtualFuture pending))))
+        holder (when-some [id (@monitors (.threadId thread))]
+                 (live (fn [^Task t] (some-> ^Thread (.thread t) .threadId (= id)))))]
+    (cond
+      (= Thread$State/BLOCKED (.getState thread)) (cond-> {:op :lock :lock "a monitor"} holder (assoc :held-by holder))
+      maker {:op :take :latch "the result" :by maker}
+      (joins? stack) {:op :take :latch "the end of a thread"}
+      (and (instance? IBlockingDeref pending) (not (instance? Future pending)) (= "CountDownLatch" (known-class blocker)))
+      {:op :take :latch "a promise"}
+      (known-class blocker) {:op :take :latch (str "a " (known-class blocker))}
+      (or (in-skein? stack) (not (subject/users-site t stack))) {:op :take :latch "something in Skein's own code"}
+      :else {:op :take :latch "something in java.util.concurrent, or a lock"})))
 
 (def ^:private locks
   "Waits that only a thread of the simulation is likely to end."
-  #{"a monitor" "a ReentrantLock" "a ReentrantReadWriteLock" "a Semaphore" "the end of a thread"})
+  #{"a ReentrantLock" "a ReentrantReadWriteLock" "a Semaphore" "the end of a thread"})
 
-(defn foreign?
-  "Returns whether a thread outside of the simulation may well end the wait: it is in java.util.concurrent, but not for a
-  lock, and not in Skein's own code."
-  [{{:keys [needs], what :for :as outside} :outside, :keys [task site]}]
-  (and outside (not needs) (not (locks what)) (not (integer? site)) (not (in-skein? site)) (subject/users-place task site)))
+(defn- foreign?
+  "Returns whether a thread outside of the simulation may well end a wait: it is in java.util.concurrent, but not for a lock, and
+  not in Skein's own code."
+  [task stack {:keys [latch by]}]
+  (and latch (not by) (not (locks latch)) (not (in-skein? stack)) (some? (subject/users-site task stack))))
 
-(defn- sides
-  "Returns [port :take] or [port :put] for each port of an operation."
-  [op on]
-  (cond
-    (= Operation/TAKE op) [[on :take]]
-    (= Operation/PUT op) [[on :put]]
-    (= Operation/ALTS op) (map (fn side [x] (if (vector? x) [(x 0) :put] [x :take])) on)))
+;;;; Channels
 
-(def ^:private other-side {:take :put, :put :take})
-
-(defn- tasks-of
-  "Returns {port {side tasks}} of operations, each a map of :task, :op and :on."
-  [operations]
-  (reduce (fn [tasks [task [port side]]] (update-in tasks [port side] (fnil conj #{}) task))
-          {}
-          (for [{:keys [task op on]} operations, s (sides op on)] [task s])))
-
-(def ^:private begun
+(def ^:private operations
   "Kind of event -> the operation that has begun then."
   {Trace$Kind/TAKE Operation/TAKE, Trace$Kind/POLL Operation/TAKE, Trace$Kind/PUT Operation/PUT
    Trace$Kind/OFFER Operation/PUT, Trace$Kind/ALTS Operation/ALTS})
-
-(defn- operations
-  "Returns the operations that a run has begun."
-  [^Simulation sim]
-  (for [^Trace$Event e (.events (.-trace sim))
-        :let [kind (.kind e), op (begun kind)]
-        :when op]
-    {:task (.task e) :op op :on (.on e) :maybe? (boolean (#{Trace$Kind/POLL Trace$Kind/OFFER Trace$Kind/ALTS} kind))}))
-
-(defn- known-of
-  "Adds to a wait what the run shows of who could end it, as sets of tasks:
-
-  - :owners   blocks whose results it waits for; only these can end a wait that has no other ports
-  - :served   tasks that have done the other side of its operation, and may have no reason to do so again
-  - :holders  tasks that have taken from its channel and wait elsewhere. What they took may belong there, as with a pool.
-              For a limiter, tasks that have not given back what they took, even this one or ended ones
-  - :sure     those of :served and :holders of which this is certain: an alts! may have chosen another port"
-  [{:keys [used surely waiting results live permits]} {:keys [task op on ports] :as wait}]
-  (let [owners (into #{} (keep results) ports)
-        channels (remove (comp results first) (sides op on))
-        servers (for [[port side] channels :when (not (subject/limiter port))] [port (other-side side)]) ; permits are not put but given back
-        takes (filter (fn [[port side]] (and (= :take side) (not (subject/limiter port)))) channels)
-        from-limiters (filter (comp subject/limiter first) channels)
-        users (fn [tasks sides] (into #{} (mapcat (partial get-in tasks)) sides))
-        served (users used servers)]
-    (assoc wait :owners owners :channels channels :served served
-           :holders (into (into #{} (filter live) (reduce disj (users used takes) (concat served (users waiting takes) [task])))
-                          (for [[port] from-limiters, [t n] (permits port) :when (pos? (long n))] t))
-           :sure (into (users surely servers) (remove served) (users surely (concat takes from-limiters))))))
-
-(defn- only-one
-  "Returns the one task that could end the wait as far as the run shows, in a set, or nil."
-  [{:keys [owners channels served holders outside]}]
-  (cond
-    (:needs outside) [(:needs outside)]
-    (seq owners) (when (and (empty? channels) (nil? (next owners))) owners)
-    (empty? holders) (when (= 1 (count served)) served)))
-
-(defn- in-cycle? [graph task]
-  (loop [t task, seen #{}]
-    (let [[t] (seq (graph t))]
-      (cond (nil? t) false
-            (identical? t task) true
-            (seen t) false
-            :else (recur t (conj seen t))))))
-
-(def ^:private words {Operation/TAKE "<!" Operation/PUT ">!" Operation/ALTS "alts!"})
-
-(defn- why
-  "Returns what is known of why a wait can't end. It says \"needs\" only of a task whose result or end is awaited: which
-  one will use a channel can't be known. `live` has the tasks that have not ended."
-  [name-of live {:keys [op ports task site owners channels served holders sure outside] :as wait}]
-  (let [others (disj served task)
-        left (filter live others)
-        names (fn [tasks between]
-                (let [sorted (sort (map name-of tasks)), more (- (count sorted) 3)]
-                  (str/join between (if (< 1 more) (concat (take 3 sorted) [(str more " more")]) sorted))))
-        have (fn [tasks] (str (names tasks " and ") (if (next tasks) " have " " has ")))
-        side (when-not (next (distinct (map second channels))) (second (first channels)))
-        [uses used] ({:take ["puts on" "put on"] :put ["takes from" "taken from"]} side ["serves" "served"])
-        many? (next (distinct (map first channels)))
-        [it any] (if many? ["one of them" "any of them"] ["it" "it"])
-        did (fn [tasks what] (str (have tasks) what " " it (when-not (every? sure tasks) " or tried to")))
-        ended (remove live holders)]
-    (str
-      (when (and (= Operation/PUT op) (:full wait)) (str "full " (:full wait) "; "))
-      (cond
-        (empty? ports) (let [{:keys [needs all], what :for} outside]
-                         (cond
-                           (seq all) (str "needs " (names all " and "))
-                           (and needs (= "a monitor" what)) (str (name-of needs) " holds it")
-                           needs (str "needs " (name-of needs))
-                           (= "a promise" what) "nobody has delivered it"
-                           what nil
-                           (or (not (subject/users-place task site)) (in-skein? site)) "in code of Skein"
-                           :else "in java.util.concurrent or a lock"))
-        (seq owners) (str "needs " (names owners " or ") (when (seq channels) " or another port"))
-        (every? subject/limiter ports) "no permit is free"
-        (and (served task) (empty? others)) (str "nobody " uses " " any " but the task itself")
-        (seq left) (did left used)
-        (seq others) (str (have others) "ended, and "
-                          (if (= :put side) (str "nobody else takes from " any) (str "nobody has closed " any)))
-        :else (str "nobody has " used " " any (when-not (= :put side) (str ", and nobody has closed " any))))
-      (when-some [holders (when (empty? owners) (seq (filter live holders)))] (str "; " (did holders "taken from")))
-      (when (and (empty? owners) (seq ended)) (str "; " (did ended "taken from") (if (next ended) " and have ended" " and has ended"))))))
 
 (def ^:private permits
   "Kind of event of a limiter -> how many permits its task has taken then; less than 0: given back."
   {Trace$Kind/TAKE 1, Trace$Kind/POLL 1, Trace$Kind/ALTS 1, Trace$Kind/FAILED -1, Trace$Kind/GIVES_BACK -1})
 
-(defn- permits-of
-  "Returns {limiter {task n}}, the permits that tasks have taken and not given back. A take that waits has taken none."
-  [events waits]
-  (reduce (fn add [held [task limiter n]] (update-in held [limiter task] (fnil + 0) n))
+(defn- used
+  "Returns {port {side {task sure?}}}: which tasks have done what with it. An alts may have chosen another port."
+  [events]
+  (reduce (fn add [m [task kind [port side]]]
+            (update-in m [port side task] (fn [sure?] (or sure? (contains? #{Trace$Kind/TAKE Trace$Kind/PUT} kind)))))
           {}
-          (concat
-            (for [^Trace$Event e events
-                  :let [n (permits (.kind e))] :when n
-                  port (subject/collect-ports (.on e)) :when (subject/limiter port)]
-              [(.task e) port n])
-            (for [{:keys [task ports]} waits, port ports :when (subject/limiter port)] [task port -1]))))
+          (for [^Trace$Event e events, arm (arms (operations (.kind e)) (.on e))] [(.task e) (.kind e) arm])))
+
+(defn- holding
+  "Returns {limiter {task n}}, the permits that tasks have taken and not given back. A take that waits has taken none."
+  [events waiting]
+  (reduce (fn add [held [task port n]] (cond-> held (subject/limiter port) (update-in [port task] (fnil + 0) n)))
+          {}
+          (concat (for [^Trace$Event e events, :let [n (permits (.kind e))] :when n, port (subject/collect-ports (.on e))]
+                    [(.task e) port n])
+                  (for [[task arms] waiting, [port] arms] [task port -1]))))
+
+(defn- users
+  "Returns who has done what with `port`; of a limiter, who holds its permits."
+  [name-of used holding port]
+  (letfn [(parties [tasks] (mapv (fn [[task sure?]] (assoc (party name-of task) :sure? (boolean sure?))) tasks))]
+    (if (subject/limiter port)
+      {:take (parties (filter (fn [[task]] (pos? (long (get-in holding [port task] 0)))) (get-in used [port :take])))}
+      (update-vals (used port) parties))))
+
+(defn- callbacks
+  "Returns the callbacks that wait to put on a port, as a mult's does if a tap is full."
+  [port]
+  (when (instance? Channel port)
+    (for [^Waiter w (.waiters ^Channel port false) :when (not (or (.block w) (.thread w)))]
+      {:callback (snapshot/callback-name w)})))
+
+(defn- channel [name-of makers scope? users waiters port]
+  (let [{limiter-name :name :as limiter} (subject/limiter port)
+        buffer (when (instance? Channel port) (.buffer ^Channel port))]
+    (cond-> {:id (name-of port) :kind (if (scope? port) :scope (subject/kind-of port)) :used (users port)
+             :takes (get-in waiters [port :take] []) :puts (into (get-in waiters [port :put] []) (callbacks port))}
+      (instance? Channel port) (assoc :closed? (.isClosed ^Channel port))
+      buffer (assoc :buffer (describe/buffer buffer))
+      limiter-name (assoc :label (str limiter-name))
+      (makers port) (assoc :kind :result :block (:block (party name-of (makers port)))))))
+
+;;;; All
+
+(defn- task
+  "Returns a task that has not ended, as a block or thread."
+  [name-of waits site ^Task t]
+  (merge {:site (subject/site t site) :waits waits}
+         (if (.frame t) {:id (name-of t) :state :parked} {:name (name-of t) :tid (name-of t) :state :waiting})))
+
+(defn- kind [^Verdict verdict]
+  (when verdict (keyword (str/lower-case (str (.kind verdict))))))
+
+(defn description
+  "Returns what waits when a run has failed:
+
+  - :name-of   see `skein.sim.subject/naming`
+  - :sites     {task stack, or the state in which a block is parked}
+  - :snapshot  the tasks that wait, the body first, with their channels and scopes
+  - :foreign?  whether a thread outside of the simulation may well end a wait"
+  [^Simulation sim]
+  (let [monitors (delay (dump/monitors)), events (.events (.-trace sim))
+        tasks (->> (.live sim)
+                   (remove (fn [^Task t] (.isReady t)))
+                   (sort-by (fn [^Task t] [(not= Task$Kind/MAIN (.-kind t)) (count (str t)) (str t)])))
+        scopes (into {} (keep (fn [t] (when-some [scope (scope-of sim t)] [t scope]))) tasks)
+        waiting (into {} (for [t tasks, :let [arms (if-some [{:keys [done]} (scopes t)] [[done :take]] (waits-in t))] :when arms] [t arms]))
+        ports (distinct (concat (mapcat (fn [^Trace$Event e] (subject/collect-ports (.on e))) events)
+                                (map first (mapcat val waiting))))
+        name-of (subject/naming sim ports)
+        sites (into {} (map (juxt identity (partial site sim))) tasks)
+        waits (into {} (for [^Task t tasks]
+                         [t (if-some [arms (waiting t)]
+                              (mapv (fn [[port side]] {:op side :channel (name-of port)}) arms)
+                              (if (.thread t) [(outside sim name-of monitors t)] []))]))
+        waiters (reduce (fn add [m [t [port side]]] (update-in m [port side] (fnil conj []) (party name-of t)))
+                        {} (for [t tasks, arm (waiting t)] [t arm]))
+        makers (into {} (for [^Trace$Event e events
+                              :let [^Task t (when (= Trace$Kind/SPAWN (.kind e)) (.on e))] :when (some-> t .frame)]
+                          [(.port (.frame t)) t]))
+        scope? (into #{} (map :done) (vals scopes))
+        users (partial users name-of (used events) (holding events waiting))
+        [blocks threads] (map (partial map (fn [t] (task name-of (waits t) (sites t) t)))
+                              ((juxt filter remove) (fn [^Task t] (.frame t)) tasks))]
+    {:name-of name-of
+     :sites sites
+     :snapshot {:skein/snapshot snapshot/version :simulation (kind (.verdict sim)) :at-ms (quot (.endedAt sim) 1000000)
+                :blocks (vec blocks) :threads (vec threads)
+                :channels (mapv (partial channel name-of makers scope? users waiters) ports)
+                :scopes (mapv (partial scope sim name-of) scopes)
+                :collected {:count 0 :blocks []}}
+     :foreign? (boolean (some (fn [t] (some (partial foreign? t (sites t)) (waits t))) tasks))}))
+
+(def ^:const ^:private max-told "How many tasks a report names." 12)
 
 (defn told
-  "Returns the lines that say what each task of `waits`, or a callback, waits in, and who could end that."
-  [^Simulation sim name-of waits]
-  (let [events (.events (.-trace sim))
-        results (into {} (keep (fn [^Trace$Event e]
-                                 (when (and (= Trace$Kind/SPAWN (.kind e)) (some-> ^Task (.on e) .frame))
-                                   [(.port (.frame ^Task (.on e))) (.on e)])))
-                      events)
-        live (into #{} (keep :task) waits)
-        begun (operations sim)
-        known {:used (tasks-of begun) :surely (tasks-of (remove :maybe? begun)) :waiting (tasks-of waits)
-               :results results :live live :permits (permits-of events waits)}
-        waits (map (partial known-of known) waits)
-        graph (into {} (map (juxt :task only-one)) waits)
-        waiter (fn [{:keys [task]}] (if task (name-of task) "callback"))
-        width (transduce (map (comp count waiter)) max 4 waits)]
-    (for [{:keys [task op on site outside] :as wait} (take 12 waits)]
-      (str/trimr
-        (str (format (str "  %-" width "s  ") (waiter wait))
-             (format "%-30s" (if-some [word (words op)]
-                               (str "waits in " word " " (subject/port-names name-of on))
-                               (str "waits" (when-some [x (:for outside)] (str " for " x)))))
-             (format "  %-20s  " (or (subject/place task site) ""))
-             (why name-of live wait)
-             (when (in-cycle? graph task) "   <- cycle"))))))
+  "Returns the lines of a report that say what each task of a snapshot waits in, and who could end that."
+  [{:keys [blocks threads channels] :as snapshot}]
+  (let [ix (shape/index snapshot)
+        outlook (fn outlook [party] (shape/outlook ix [party]))]
+    (concat
+      (for [party (take max-told (concat threads blocks)) :let [{:keys [could] :as known} (outlook party)]]
+        (str "  " (words/says ix party)
+             (when (#{:children :users} could) (str " " (words/outlook ix known)))
+             (when (why/in-cycle? ix party) "   <- cycle")))
+      (for [{:keys [id puts]} channels :when (some :callback puts)]
+        (str "  " (words/sentence ix (why/of-channel ix id)) " "
+             (words/outlook ix (outlook {:waits [{:op :put :channel id}]})))))))
