@@ -98,7 +98,7 @@
 (deftest a-thread-that-has-left-its-channel-does-not-wait
   (let [c (chan), taken (a/thread (<!! c))
         [waiting] (watched/eventually #(seq (.waiting (Registry/get))))
-        views (fn [] (first (#'snapshot/views-of [] [waiting])))
+        views (fn [] (snapshot/waits-of (peek (#'snapshot/views-of [] [waiting]))))
         before (views)
         shown (fn [views] (#'snapshot/thread 0 views 0 waiting))]
     (is (= [:take] (map :op (:waits (shown before)))))
@@ -111,7 +111,7 @@
   (let [c (chan), block (go (<! c))
         [_ frame] (watched/eventually #(some (fn of-this-test [[_ f :as pair]] (when (identical? block (.port ^Frame f)) pair))
                                              (keep @#'snapshot/asked (.live (Registry/get)))))
-        shown (fn [] (#'snapshot/party-of frame))]
+        shown (fn [] (#'snapshot/party frame))]
     (is (= [:block] (keys (shown))))
     (a/close! c)
     (await-port block)

@@ -66,16 +66,6 @@
                 (map-indexed (fn numbered [i c] (assoc c :id (inc (long i))))))
           channels)))
 
-(defn- waits-of
-  "Returns {owner [{:op :channel}]}."
-  [channels]
-  (reduce (fn add [waits [owner wait]] (update waits owner (fnil conj []) wait))
-          {}
-          (for [{:keys [id takes puts]} channels
-                [op owners] [[:take takes] [:put puts]]
-                o owners]
-            [o {:op op :channel id}])))
-
 ;;;; Threads
 
 (def ^:private latches
@@ -160,21 +150,28 @@
         for-monitor? (fn for-monitor? [t] (and (not (virtual? h t)) (pos? (bit-and 0x400 (.field h (holder h t) "threadStatus")))))]
     (count (filter (fn counts? [t] (and (waits? h t) (not (shown (.field h t "tid"))) (not (for-monitor? t)) (place h t))) threads))))
 
+(defn- class-of
+  "Returns the name of the class of a lock or latch, without inner classes."
+  [^HeapFile h o]
+  (str/replace (.className h o) #"\$.*" ""))
+
 (defn- latch
   "Returns what a thread waits for other than a channel: a promise of Clojure, or the name of a class."
   [^HeapFile h t blocker]
   (if (some (fn promise? [^StackTraceElement e] (str/starts-with? (.getClassName e) "clojure.core$promise$")) (.stack h t))
     "a promise"
-    (str/replace (.className h blocker) #"\$.*" "")))
+    (class-of h blocker)))
 
-(defn- thread [^HeapFile h waits ^Reach reach [t blocker]]
-  {:name (.text h (.field h t "name")) :tid (.field h t "tid") :virtual? (virtual? h t) :site (place h t)
-   :waits (or (waits blocker) [{:op :take :latch (latch h t blocker)}])
-   :stuck? (not (.isReached reach t))
-   :cancellable? (.isReached reach t)})
+(defn- thread [^HeapFile h t waits]
+  {:name (.text h (.field h t "name")) :tid (.field h t "tid") :virtual? (virtual? h t) :site (place h t) :waits waits})
 
 (defn- thread-party [^HeapFile h t]
   {:thread (.text h (.field h t "name")) :tid (.field h t "tid")})
+
+(defn- waiting-thread [^HeapFile h waits ^Reach reach [t blocker]]
+  (let [reached? (.isReached reach t)]
+    (assoc (thread h t (or (waits blocker) [{:op :take :latch (latch h t blocker)}]))
+           :stuck? (not reached?) :cancellable? reached?)))
 
 (defn- lock-waits
   "Returns the threads that wait without a time limit for java.util.concurrent locks that threads hold."
@@ -182,8 +179,7 @@
   (for [t (sort threads)
         :let [lock (.field h t "parkBlocker"), owner (.field h lock "exclusiveOwnerThread")]
         :when (and (pos? owner) (without-limit? h t) (zero? (.field h t "interrupted")))]
-    {:name (.text h (.field h t "name")) :tid (.field h t "tid") :virtual? (virtual? h t) :site (place h t)
-     :waits [{:op :lock :lock (str/replace (.className h lock) #"\$.*" "") :held-by (thread-party h owner)}]}))
+    (thread h t [{:op :lock :lock (class-of h lock) :held-by (thread-party h owner)}])))
 
 ;;;; Blocks
 
@@ -227,7 +223,7 @@
   (assoc (set/rename-keys (thread-party h t) {:thread :name}) :state (if (waits? h t) :waiting :runnable) :site (place h t)))
 
 (defn- block [^HeapFile h ids waits running channel-ids site-of f]
-  (let [in (waits f [])
+  (let [in (or (waits f) [])
         held (concat (map (fn local [field] (.field h f field)) HeapNames/FRAME_LOCALS)
                      (.elements h (.field h f HeapNames/FRAME_MORE)))
         holds (into [] (comp (keep channel-ids) (distinct)) held)]
@@ -281,7 +277,7 @@
 (defn- of-file [^HeapFile h path]
   (let [[channels frames threads regions] (map vec (.instances h [HeapNames/CHANNEL HeapNames/FRAME "java.lang.Thread" HeapNames/REGION]))
         channels (channels-of h channels)
-        waits (waits-of channels)
+        waits (snapshot/waits-of channels)
         unparked (into #{} (comp (remove waits) (map (fn port [f] (.field h f HeapNames/FRAME_PORT)))) frames)
         waiting (waiting-threads h waits threads)
         running (running h (remove waits frames))
@@ -295,7 +291,7 @@
         scopes (scopes h ids channel-ids regions)
         gone (mapv (fn gone [f] (let [{[{:keys [op]} & more] :waits :as b} (block f)] (assoc b :op (if more :alts op))))
                    (filter stuck frames))
-        waiting (into [] (comp (map (partial thread h waits reach))
+        waiting (into [] (comp (map (partial waiting-thread h waits reach))
                                (filter (fn shown? [{:keys [stuck? waits]}] (or stuck? (:channel (first waits))))))
                       waiting)
         locked (lock-waits h threads)

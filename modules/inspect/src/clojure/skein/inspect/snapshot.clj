@@ -11,13 +11,12 @@
   (:require
    [skein.impl.async.describe :as describe]
    [skein.impl.async.gather :as gather]
-   [skein.impl.once :refer [deftype-once]]
    [skein.inspect.carriers :as carriers]
    [skein.inspect.places :as places]
    [skein.inspect.scopes :as scopes])
   (:import
    (java.lang.management ManagementFactory ThreadInfo ThreadMXBean)
-   (java.util ArrayList Comparator HashMap IdentityHashMap List Map)
+   (java.util ArrayList HashMap IdentityHashMap List Map)
    (skein.inspect.rt ChannelNames Entry Entry$Fate Registry Registry$Waiting)
    (skein.rt Channel Labels Operation Result SourceChannel Uncaught Uncaught$Report Waiter)
    (skein.rt.block Callback Failures Frame)
@@ -35,36 +34,29 @@
 
 ;;;; The waiters of a channel
 
-(deftype-once ^:private View [^Channel channel ^Long id ^List takes ^List puts ^Map places])
+(defn owner
+  "Returns the frame, thread or function of a waiter, or the waiter itself."
+  [^Waiter w]
+  (or (.block w) (.thread w) (when (instance? Callback w) (.function ^Callback w)) w))
 
-(def ^:const ^:private few
-  "The number of waiters up to which a list is searched linearly."
-  16)
-
-(defn- places
-  "Returns the place of each block in the longer of two lists of waiters, if that is long."
-  [^List waiters]
-  (when (< (long few) (.size waiters))
-    (let [places (IdentityHashMap.)]
-      (dotimes [i (.size waiters)]
-        (when-some [f (.block ^Waiter (.get waiters i))] (.put places f (inc i))))
-      places)))
+(defn- owners [^List waiters]
+  (if (.isEmpty waiters) [] (mapv owner waiters))) ; mostly there are none
 
 (defn- view-of
-  "Returns the waiters of `c` now."
+  "Returns who waits in `c` now."
   [^Channel c]
-  (let [takes (.waiters c true), puts (.waiters c false)]
-    (View. c (ChannelNames/id c) takes puts (or (places takes) (places puts)))))
+  {:id (ChannelNames/id c) :channel c :takes (owners (.waiters c true)) :puts (owners (.waiters c false))})
 
-(defn- place-of
-  "Returns the place of a block, from 1, among the waiters of a view that do `op`, or nil."
-  [^View view op frame]
-  (let [^List waiters (if (= :take op) (.takes view) (.puts view))]
-    (if (< (long few) (.size waiters))
-      (.get ^Map (.places view) frame)
-      (loop [i 0]
-        (when (< i (.size waiters))
-          (if (identical? frame (.block ^Waiter (.get waiters i))) (inc i) (recur (inc i))))))))
+(defn waits-of
+  "Returns a function from an owner in the :takes and :puts of channels to what it waits in, [{:op :channel :place}], or nil."
+  [channels]
+  (let [waits (HashMap.)
+        add (fn add [op channel place owner]
+              (.put waits owner (conj (.getOrDefault waits owner []) {:op op :channel channel :place (inc (long place))})))]
+    (doseq [{:keys [id takes puts]} channels]
+      (reduce-kv (fn take [_ i owner] (add :take id i owner)) nil takes)
+      (reduce-kv (fn put [_ i owner] (add :put id i owner)) nil puts))
+    (fn in [owner] (.get waits owner))))
 
 (defn- arms
   "Returns an operation as [op port] pairs."
@@ -79,30 +71,22 @@
   (if (vector? port) (map (fn of [p] (if (vector? p) (nth p 0) p)) port) [port]))
 
 (defn callback-name
-  "Returns the name of the function or class of a waiter that is neither a block nor a thread."
-  [waiter]
-  (if (instance? Callback waiter)
-    (some-> (.function ^Callback waiter) class .getName Compiler/demunge)
-    (.getSimpleName (class waiter))))
-
-(defn- party-of
-  "Returns a frame or a thread as {:block id}, {:thread name :tid n}, or {:older site} of a block that was parked before the
-  inspector was on; nil for a block that has ended."
-  [x]
-  (if (instance? Thread x)
-    {:thread (.getName ^Thread x) :tid (.threadId ^Thread x)}
-    (let [^Entry e (Registry/entry x)]
-      (cond
-        (and e (= Entry$Fate/LIVES (.fate e))) {:block (.id e)}
-        (.isClosed (.port ^Frame x)) nil
-        :else {:older (select-keys (describe/frame x) [:file :line :form])}))))
+  "Returns the name of a function, or of the class of another waiter, that is neither a block nor a thread."
+  [owner]
+  (if (instance? Waiter owner) (.getSimpleName (class owner)) (Compiler/demunge (.getName (class owner)))))
 
 (defn- party
-  "Returns a waiter as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site}; nil for a block that has ended."
-  [^Waiter w]
-  (if-some [who (or (.block w) (.thread w))]
-    (party-of who)
-    {:callback (callback-name w)}))
+  "Returns an owner as {:block id}, {:thread name :tid n}, {:callback name}, or {:older site} of a block that was parked
+  before the inspector was on; nil for a block that has ended."
+  [x]
+  (cond
+    (instance? Thread x) {:thread (.getName ^Thread x) :tid (.threadId ^Thread x)}
+    (instance? Frame x) (let [^Entry e (Registry/entry x)]
+                          (cond
+                            (and e (= Entry$Fate/LIVES (.fate e))) {:block (.id e)}
+                            (.isClosed (.port ^Frame x)) nil
+                            :else {:older (select-keys (describe/frame x) [:file :line :form])}))
+    :else {:callback (callback-name x)}))
 
 (defn- limiter
   "Returns the description of a limiter of skein.async.limit, {:name :n} or {:name :rate}, or nil for another channel."
@@ -118,37 +102,31 @@
     (limiter c) :limiter
     :else :chan))
 
-(defn- parties
-  "Returns a `party` for each of the waiters; mostly there are none."
-  [^List waiters]
-  (if (.isEmpty waiters) [] (into [] (keep party) waiters)))
-
 (defn place
   "Returns the innermost place of a stack that is not in the machinery of Clojure or Skein, or nil."
   [stack]
   (some-> (first (remove (fn [^StackTraceElement e] (Failures/isMachinery (.getClassName e))) stack)) places/of-element))
 
 (defn- makers
-  "Returns {view thread} for the channels that get the results of threads: {:thread name :tid n :state :site}."
+  "Returns {channel-id thread} for the channels that get the results of threads: {:thread name :tid n :state :site}."
   [^Registry registry views]
-  (into {} (comp (keep (fn of [^View v] (when-some [t (.maker registry (.channel v))] [v t])))
+  (into {} (comp (keep (fn of [{:keys [id channel]}] (when-some [t (.maker registry channel)] [id t])))
                  (take max-stacks)
-                 (map (fn made-by [[v ^Thread t]]
-                        [v (assoc (party-of t) :state (keyword (.toLowerCase (str (.getState t)))) :site (place (.getStackTrace t)))])))
+                 (map (fn made-by [[id ^Thread t]]
+                        [id (assoc (party t) :state (keyword (.toLowerCase (str (.getState t)))) :site (place (.getStackTrace t)))])))
         views))
 
-(defn- channel [scopes makers ^View view]
-  (let [^Channel c (.channel view)
-        scope (scopes (.id view))
+(defn- channel [scopes makers {:keys [id takes puts], ^Channel c :channel}]
+  (let [scope (scopes id), thread (makers id)
         ^Entry maker (Result/block c)
         ;; A result with a label is here even when its block has ended.
         ^Entry block (when (and maker (not= Entry$Fate/GONE (.fate maker))) maker)
         label (or (Labels/of c) (:label scope) (some-> (:name (limiter c)) str))
         buffer (.buffer c)]
-    (cond-> {:id (.id view) :kind (if scope :scope (kind c)) :closed? (.isClosed c)
-             :takes (parties (.takes view)) :puts (parties (.puts view))}
+    (cond-> {:id id :kind (if scope :scope (kind c)) :closed? (.isClosed c)
+             :takes (into [] (keep party) takes) :puts (into [] (keep party) puts)}
       label (assoc :label label)
-      (makers view) (assoc :kind :result, :thread (makers view))
+      thread (assoc :kind :result, :thread thread)
       buffer (assoc :buffer (describe/buffer buffer))
       block (assoc :block (.id block))
       (and block (= Entry$Fate/COLLECTED (.fate block))) (assoc :collected? true)
@@ -157,14 +135,15 @@
 
 ;;;; Blocks
 
-(defn- waits
-  "Returns the waits of the frame, as [{:op :channel :place}]; a port of another library is {:op :foreign class}."
-  [^Map views ^Frame frame arms]
-  (reduce (fn wait [found [op port]]
-            (if-some [^View view (.get views port)]
-              (if-some [place (place-of view op frame)] (conj found {:op op :channel (.id view) :place place}) found)
-              (if (instance? Channel port) found (conj found {:op op :foreign (some-> port class .getName)}))))
-          [] arms))
+(defn- waits-now
+  "Returns the waits of a frame or thread in `ports`, where a port of another library is {:op :foreign class}; nil if it has
+  left one, since it then continues."
+  [waits owner arms]
+  (let [found (or (waits owner) [])]
+    (if (= (count arms) (count found))
+      found
+      (let [foreign (for [[op port] arms :when (not (instance? Channel port))] {:op op :foreign (some-> port class .getName)})]
+        (when (= (count arms) (+ (count found) (count foreign))) (into found foreign))))))
 
 (defn- locals [^Frame f]
   (into [(.o0 f) (.o1 f) (.o2 f) (.o3 f) (.o4 f) (.o5 f)] (.more f)))
@@ -175,27 +154,14 @@
   [frame port]
   (some (fn own [x] (gather/slow-puts x port)) (locals frame)))
 
-(defn- slow-wait
-  "Returns the wait of the first of the `slow` puts that is not done, as `waits` does, or nil."
-  [^Map views slow]
-  (some (fn wait [[port callback]]
-          (when-some [^View view (.get views port)]
-            (some (fn its [i]
-                    (let [w (.get ^List (.puts view) (int i))]
-                      (when (and (instance? Callback w) (identical? callback (.function ^Callback w)))
-                        [{:op :put :channel (.id view) :place (inc (long i))}])))
-                  (range (.size ^List (.puts view))))))
-        slow))
-
 (defn- holds
   "Returns the channels in the frame's locals, or in vectors in the locals, in which a block or thread waits."
-  [^Map views ^Frame f]
+  [^Map ids ^Frame f]
   (let [held (fn held [found x]
-               (if-some [^View view (when (instance? Channel x) (.get views x))]
-                 (if (some #{(.id view)} found) found (conj found (.id view)))
-                 found))
-        add (fn add [found x] (if (and (vector? x) (< (count x) 32)) (reduce held found x) (held found x)))]
-    (reduce add [] (locals f))))
+               (let [id (when (instance? Channel x) (.get ids x))]
+                 (if (or (nil? id) (some #{id} found)) found (conj found id))))]
+    (reduce (fn inside [found x] (if (and (vector? x) (< (count x) 32)) (reduce held found x) (held found x)))
+            [] (locals f))))
 
 (defn- elapsed-ms [now ticks]
   (* (max 0 (- (long now) (long ticks))) Registry/TICK_MILLIS)) ; it may have run on since `now`
@@ -238,12 +204,12 @@
       (when (identical? t (.thread frame))
         {:name (.getName t) :tid (.threadId t) :state state :site (place stack)}))))
 
-(defn- block [now seen views [^Entry e ^Frame frame port arms slow]]
-  (let [in (waits views frame arms)
+(defn- block [now seen waits ^Map ids [^Entry e ^Frame frame port arms slow]]
+  (let [in (waits-now waits frame arms)
         running? (.isRunning frame) ; read once: the frame may continue at any time
-        parked? (and (some? port) (seq in) (= (count in) (count arms)) (not running?))
-        ^View result (.get ^Map views (.port frame))
-        held (holds views frame)
+        parked? (and (some? port) (seq in) (not running?))
+        result (.get ids (.port frame))
+        held (holds ids frame)
         refused (Registry/refusals frame)
         cancellable (.cancellable frame)
         label (Labels/of (.port frame))
@@ -258,37 +224,22 @@
                           parked? :parked
                           (zero? (.runs e)) :new
                           :else :ready)
-             :waits (if parked? (or (slow-wait views slow) in) [])}
+             :waits (if parked? (or (some-> (some (comp waits peek) slow) (subvec 0 1)) in) [])}
       label (assoc :label label)
       (seq held) (assoc :holds held)
       cancellable (assoc :cancellable? true, :scope (scopes/innermost cancellable))
       (pos? refused) (assoc :refused refused)
       thread (assoc :on thread)
-      result (assoc :result (.id result)))))
+      result (assoc :result result))))
 
 ;;;; Threads
 
-(defn- thread-wait [^Map views ^Thread thread p]
-  (if-some [^View view (.get views p)]
-    (some (fn side [[op waiters]]
-            (when (some (fn mine [^Waiter w] (identical? thread (.thread w))) waiters)
-              {:op op :channel (.id view)}))
-          [[:take (.takes view)] [:put (.puts view)]])
-    (when-not (instance? Channel p) {:foreign (some-> p class .getName)})))
-
-(defn- thread-waits
-  "Returns the channels in which the thread waits; nil if it has left one, since it then continues."
-  [^Map views ^Thread thread port]
-  (let [ports (ports-of port)
-        in (into [] (keep (partial thread-wait views thread)) ports)]
-    (when (= (count in) (count ports)) in)))
-
 (defn- thread
   "Returns a thread that waits, or nil if it has left a channel since the registry was read."
-  [now views i ^Registry$Waiting w]
+  [now waits i ^Registry$Waiting w]
   (let [waiter (.waiter w), cancellable (.cancellable w)]
     (when-some [t (.thread waiter)]
-      (when-some [waits (thread-waits views t (.port w))]
+      (when-some [waits (waits-now waits t (map (fn arm [port] [:take port]) (ports-of (.port w))))]
         (let [site (when (< (long i) (long max-stacks)) (place (.stack waiter)))]
           (when (.isWaiting (Registry/get) waiter) ; else it may have left before its stack was read
             (cond-> {:name (.getName t) :tid (.threadId t) :virtual? (.isVirtual t)
@@ -370,19 +321,17 @@
     (.cleared (Registry/get) e)))
 
 (defn- views-of
-  "Returns [views ordered]. `views` is a map from channel to View, for the channels in which blocks and threads wait, and those with a
-  label. `ordered` has the views in the order of the channels' numbers. A channel gets its number when it is first looked at, so
-  there is little to sort."
+  "Returns [ids views]: {channel id}, and the views of the channels in which blocks and threads wait, and of those with a
+  label, in the order of their numbers. A channel gets its number when it is first looked at, so there is little to sort."
   [asked threads]
-  (let [views (IdentityHashMap. (+ 32 (count asked))), ordered (ArrayList. (count asked))
+  (let [ids (IdentityHashMap. (+ 32 (count asked))), views (ArrayList. (count asked))
         look (fn look [c]
-               (when (and (instance? Channel c) (not (.containsKey views c)))
-                 (let [view (view-of c)] (.put views c view) (.add ordered view))))]
-    (run! (fn block [[_ _ _ arms slow]] (run! (fn arm [[_ port]] (look port)) arms) (run! (comp look first) slow)) asked)
+               (when (and (instance? Channel c) (not (.containsKey ids c)))
+                 (let [view (view-of c)] (.put ids c (:id view)) (.add views view))))]
+    (run! (fn block [[_ _ _ arms slow]] (run! (comp look peek) arms) (run! (comp look first) slow)) asked)
     (run! (fn thread [^Registry$Waiting w] (run! look (ports-of (.port w)))) threads)
     (run! look (Labels/labelled))
-    (.sort ordered (reify Comparator (compare [_ a b] (Long/compare (.id ^View a) (.id ^View b)))))
-    [views ordered]))
+    [ids (sort-by :id views)]))
 
 (defn take-snapshot
   "Returns a snapshot as `skein.inspect/snapshot` describes it, all data: it holds no object of the program."
@@ -393,20 +342,21 @@
         asked (into [] (keep asked) (.live registry))
         collected (.collected registry) ; read after `asked`, which holds the living blocks: each block is in one list, and in one only
         threads (.waiting registry)
-        [views ordered] (views-of asked threads)
+        [ids views] (views-of asked threads)
+        waits (waits-of views)
         cancellables (-> #{}
                          (into (keep (fn of [[_ ^Frame f]] (.cancellable f))) asked)
                          (into (keep (fn of [^Registry$Waiting w] (.cancellable w))) threads))
         placed (fn placed [x place?]
-                 (cond-> (party-of x) (and place? (instance? Thread x)) (assoc :site (place (.getStackTrace ^Thread x)))))
+                 (cond-> (party x) (and place? (instance? Thread x)) (assoc :site (place (.getStackTrace ^Thread x)))))
         scopes (scopes/scopes placed cancellables)]
     (with-lock-waits
       {:skein/snapshot version
        :pid (.pid (java.lang.ProcessHandle/current))
        :at-ms (System/currentTimeMillis)
-       :blocks (mapv (partial block now seen views) asked)
-       :threads (into [] (keep identity) (map-indexed (partial thread now views) threads))
-       :channels (mapv (partial channel (into {} (map (juxt :id identity)) scopes) (makers registry ordered)) ordered)
+       :blocks (mapv (partial block now seen waits ids) asked)
+       :threads (into [] (keep identity) (map-indexed (partial thread now waits) threads))
+       :channels (mapv (partial channel (into {} (map (juxt :id identity)) scopes) (makers registry views)) views)
        :scopes scopes
        :folds (vec (folds))
        :failures (failures)

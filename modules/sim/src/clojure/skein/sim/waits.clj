@@ -173,7 +173,7 @@
   [port]
   (when (instance? Channel port)
     (for [^Waiter w (.waiters ^Channel port false) :when (not (or (.block w) (.thread w)))]
-      {:callback (snapshot/callback-name w)})))
+      {:callback (snapshot/callback-name (snapshot/owner w))})))
 
 (defn- channel [name-of makers scope? users waiters port]
   (let [{limiter-name :name :as limiter} (subject/limiter port)
