@@ -28,7 +28,7 @@
 (def ^:private old-names
   "What was once the name of an option, and what it is now."
   {":parallelism" ":workers", ":unordered" ":ordered?", ":deadline-ms" ":timeout-ms", ":timeout" ":timeout-ms", ":seconds" ":for-ms"
-   ":within" ":within-ms", ":looks" ":n", ":size-ms" ":size", ":limit-ms" ":timeout-ms"})
+   ":within" ":within-ms", ":looks" ":n", ":limit-ms" ":timeout-ms"})
 
 (def ^:private other
   "Options with names of core.async, and those whose value is true or a keyword."
