@@ -400,7 +400,7 @@
                                     {:kind :listed :deviations []}))
         body (runs/bound options body nil)
         {:keys [^Simulation simulation text thrown snapshot] :as result} (one options schedule body
-                                                                  (if (:seed options) (str "in a random order (seed " (:seed options) ")") "in the default order"))
+                                                                           (if (:seed options) (str "in a random order (seed " (:seed options) ")") "in the default order"))
         error (:skein/error result)
         trace (.-trace simulation)]
     (cond-> {:steps (.steps simulation) :virtual-ms (quot (.endedAt simulation) 1000000)

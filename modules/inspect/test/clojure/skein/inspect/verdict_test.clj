@@ -17,8 +17,8 @@
 (deftest the-main-thread-may-wait-for-what-it-likes-but-not-for-a-scope
   (let [says (fn says [kind]
                (map :says (deadlocks {:threads [{:name "main" :tid 1 :stuck? true :waits [{:op :take :channel 7}]}]
-                                              :channels [{:id 7 :kind kind :takes [] :puts []}]
-                                              :scopes (when (= :scope kind) [{:id 7 :body {:thread "main" :tid 1} :children [{:block 2}]}])})))]
+                                      :channels [{:id 7 :kind kind :takes [] :puts []}]
+                                      :scopes (when (= :scope kind) [{:id 7 :body {:thread "main" :tid 1} :children [{:block 2}]}])})))]
     (is (= [] (says :chan)))
     (is (= ["thread main, waits for the end of scope-7. No running code can reach that, so it waits for ever. The scope ends when its children have ended: go-2."]
            (says :scope)))))
@@ -27,8 +27,8 @@
 (deftest the-main-thread-may-not-wait-for-ever-to-put
   (let [says (fn says [& ops]
                (map :says (deadlocks {:heap "x.hprof"
-                                              :threads [{:name "main" :tid 1 :stuck? true :waits (mapv (fn wait [op] {:op op :channel 7}) ops)}]
-                                              :channels [{:id 7 :kind :chan :takes [] :puts []}]})))]
+                                      :threads [{:name "main" :tid 1 :stuck? true :waits (mapv (fn wait [op] {:op op :channel 7}) ops)}]
+                                      :channels [{:id 7 :kind :chan :takes [] :puts []}]})))]
     (is (= [] (says :take)))
     (is (= ["thread main, waits to put on chan-7. No running code can reach that, so it waits for ever."] (says :put)))
     (is (= 1 (count (says :take :put))) "alts!! of both")))
@@ -80,7 +80,7 @@
   "Returns the report on thread 1, which waits for ever in `channel`."
   [channel]
   (map :says (deadlocks {:threads [{:name "hung" :tid 1 :stuck? true :waits [{:op :take :channel (:id channel)}]}]
-                                 :channels [channel]})))
+                         :channels [channel]})))
 
 (deftest verdict-mentions-a-block-collected-before
   (let [[says & others] (stuck-on {:id 7 :kind :result})]
