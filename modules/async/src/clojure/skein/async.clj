@@ -301,7 +301,7 @@
 
 (defn <!within
   "Like `<!`, but parks for at most `ms` milliseconds. After that it takes nothing, and returns
-  `default`. Throws :skein/bad-argument.
+  `default`; nil if `port` is closed. Throws :skein/bad-argument.
 
       (<!! (go (<!within (chan) 5 :late)))
       ;=> :late"
@@ -362,7 +362,8 @@
 
   - xf          applied to each value separately; may return any number of results
   - close?      whether `to` is closed after `from`; by default true
-  - ex-handler  as for `chan`
+  - ex-handler  as for `chan`: without one, a value for which `xf` throws is dropped. With
+                skein.async.streams/pmap the exception reaches the consumer
 
   Like core.async's. Differs: stops taking when `to` closes. Blocks do the work. Once a value
   has taken more than 1 ms, :compute threads do it. doc/in-parallel.md compares other ways.

@@ -103,7 +103,7 @@
 ;;;; Several functions at once
 
 (defn race
-  "Returns the value of the function that ends first, or throws its exception. Each
+  "Returns the value of the function that ends first, or throws its exception; for the first that succeeds see `any`. Each
   function runs on a virtual thread. The others are interrupted, and `race` waits for their end.
   Throws :skein/bad-argument.
 

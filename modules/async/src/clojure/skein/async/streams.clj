@@ -546,10 +546,10 @@
                  one of its values is held. When all :ahead values are of busy keys, the source
                  waits
     - :on-error  :throw, the default: the first exception ends everything, and the returned channel
-                 closes with it, after the results before it. :collect: each result is {:value x}
-                 or {:error exception}. :report: the value has no result, and the
-                 uncaught-exception handler gets the exception. A function of the exception and the
-                 value: what it returns is the result
+                 closes with it, after the results before it; `<?` and `<??` throw it. :collect:
+                 each result is {:value x} or {:error exception}. :report: the value has no
+                 result, and the uncaught-exception handler gets the exception. A function of the
+                 exception and the value: what it returns is the result
 
   Calls that run when the work ends early are cancelled, as the children of a scope are. doc/in-parallel.md
   compares other ways.
