@@ -112,9 +112,10 @@
 (defn- failure
   "Returns the failure of an input for an exception of `skein.fold.lines`. Throws any other exception."
   [^ExceptionInfo e]
-  (let [{:keys [path input problem] :skein/keys [error]} (ex-data e)]
-    (if (file-errors error)
-      (cond-> {:skein/error error, :input (or path input), :message (error/untold (ex-message e))}
+  (let [{:keys [path input problem] :skein/keys [error]} (ex-data e)
+        input (or path input)] ; without one the error is not of an input
+    (if (and input (file-errors error))
+      (cond-> {:skein/error error, :input input, :message (error/untold (ex-message e))}
         problem (assoc :problem problem))
       (throw e))))
 

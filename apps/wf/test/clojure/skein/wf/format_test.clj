@@ -243,7 +243,7 @@
   (try (format/parse text) nil (catch ExceptionInfo e (ex-message e))))
 
 (deftest unknown-units-are-refused-by-name
-  (is (= "the format \"%h %{msec}T\" has a duration in msec; its unit must be s, ms, us or ns" (refusal "%h %{msec}T")))
-  (is (= "the format \"json:duration=took:foo\" has a duration in foo; its unit must be s, ms, us or ns" (refusal "json:duration=took:foo")))
-  (is (= "the format \"json:durtion=took:ms\" has a unit for durtion; only duration has one" (refusal "json:durtion=took:ms")))
+  (is (= "the format \"%h %{msec}T\" has a duration in msec; its unit must be s, ms, us or ns [:skein/bad-log-format]" (refusal "%h %{msec}T")))
+  (is (= "the format \"json:duration=took:foo\" has a duration in foo; its unit must be s, ms, us or ns [:skein/bad-log-format]" (refusal "json:duration=took:foo")))
+  (is (= "the format \"json:durtion=took:ms\" has a unit for durtion; only duration has one [:skein/bad-log-format]" (refusal "json:durtion=took:ms")))
   (is (nil? (refusal "json:duration=a:b:ms")) "a path may have a colon if a unit follows"))

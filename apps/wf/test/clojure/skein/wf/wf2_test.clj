@@ -228,10 +228,10 @@
 (deftest inputs-that-cannot-be-read-are-named
   (let [directory (File. (System/getProperty "java.io.tmpdir"))
         missing (io/file directory "skein-no-such-file.log")
-        failures [{:skein/error :skein/file, :input (str missing), :message (str "There is no file " missing ". Check the spelling, and the folder in which the program runs.")}
-                  {:skein/error :skein/file, :input (str directory)
+        failures [{:skein/error :skein/file, :problem :missing, :input (str missing), :message (str "There is no file " missing ". Check the spelling, and the folder in which the program runs.")}
+                  {:skein/error :skein/file, :problem :directory, :input (str directory)
                    :message (str directory " is a directory. Name the files in it, as in " directory "/*.log.")}]]
-    (is (= {:skein/error :skein/file, :input (str missing), :failures failures} (failure-of [missing directory] {})))
+    (is (= {:skein/error :skein/file, :problem :missing, :input (str missing), :failures failures} (failure-of [missing directory] {})))
     (testing "or left out, on request"
       (let [file (doto (temp-file) (spit-bytes! (latin-1 nasty-log)))]
         (is (= failures (:failures (failure-of [missing file directory] {:keep-going? true}))))
