@@ -227,7 +227,8 @@
 ;;;; Waits
 
 (defn why
-  "Returns why `x` waits, following the chain of waits to its end: `{:says string, :chain [block or thread], :ends reason}`.
+  "Returns why `x` waits, following the chain of waits to its end: `{:says string, :chain [block or thread], :ends reason}`, and
+  :could, what could end the last wait.
 
   - x  the number of a block, its result port, any channel, a Thread, or a name as in the texts: \"go-42\", \"chan-3\", \"main\"
 
