@@ -19,16 +19,16 @@
 
 (deftest vectors-of-a-wrong-shape-are-refused
   (are [form message] (= [:skein/bad-argument message] (refusal 'form))
-    (skein.async/go-loop 5 1) "The vector of go-loop must be [name value ...], but is 5."
-    (skein.async/go-loop [x] 1) "The vector of go-loop must be [name value ...], but is [x]."
-    (skein.scope/scope 5) "The vector of scope must be [name] or [name options], but is 5."
-    (skein.scope/scope [] 1) "The vector of scope must be [name] or [name options], but is []."
-    (skein.scope/scope [s {} 5] 1) "The vector of scope must be [name] or [name options], but is [s {} 5]."))
+    (skein.async/go-loop 5 1) "The vector of go-loop must be [name value ...], but is 5. [:skein/bad-argument]"
+    (skein.async/go-loop [x] 1) "The vector of go-loop must be [name value ...], but is [x]. [:skein/bad-argument]"
+    (skein.scope/scope 5) "The vector of scope must be [name] or [name options], but is 5. [:skein/bad-argument]"
+    (skein.scope/scope [] 1) "The vector of scope must be [name] or [name options], but is []. [:skein/bad-argument]"
+    (skein.scope/scope [s {} 5] 1) "The vector of scope must be [name] or [name options], but is [s {} 5]. [:skein/bad-argument]"))
 
 (deftest options-in-the-body-of-a-scope-are-refused
   (are [form message] (= message (refusal 'form))
     (skein.scope/scope [sc] {:timeout-ms 50} (f))
-    [:skein/bad-argument "The body of scope begins with the options {:timeout-ms 50}. They go into the vector: (scope [sc {:timeout-ms 50}] ...)."]
+    [:skein/bad-argument "The body of scope begins with the options {:timeout-ms 50}. They go into the vector: (scope [sc {:timeout-ms 50}] ...). [:skein/bad-argument]"]
     (skein.scope/scope [sc] {:timeout-ms 50}) :accepted
     (skein.scope/scope [sc] {} (f)) :accepted
     (skein.scope/scope [sc] {:other 50} (f)) :accepted))
