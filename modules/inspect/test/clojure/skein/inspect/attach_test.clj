@@ -24,7 +24,7 @@
       (let [[found unknown unwritable :as by-method] (answers pid)
             by-program (with-redefs [attach/execute nil] (answers pid))]
         (is (str/includes? found "clojure.lang.Keyword"))
-        (is (re-find #"^Process \d+ can't be inspected: its JVM refuses \(.*Unknown diagnostic command.*\)\.$" unknown))
+        (is (re-find #"^Process \d+ can't be inspected: its JVM refuses \(.*Unknown diagnostic command.*\)\. \[:skein/not-inspectable\]$" unknown))
         (is (str/includes? unwritable "No such file or directory"))
         (is (= by-method (map (fn without-pid [said] (str/replace said (str pid ":\n") "")) by-program))
             "the program adds a line with the process's number"))
