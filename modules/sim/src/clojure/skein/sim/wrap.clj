@@ -163,10 +163,13 @@
 ;;;; Limiters: the story says that a permit is given back
 
 (defn- giving-back [f]
-  (fn [permit & outcome]
-    (apply f permit outcome)
-    (when-some [^Simulation sim (Simulation/here)]
-      (when (and (.keepsEvents sim) (instance? Permit permit)) (.note sim Trace$Kind/GIVES_BACK (.-limiter ^Permit permit) nil)))))
+  (fn give-back
+    ([permit] (give-back permit :ok)) ; f's own would call the wrapped function again
+    ([permit outcome]
+     (f permit outcome)
+     (when-some [^Simulation sim (Simulation/here)]
+       (when (and (.keepsEvents sim) (instance? Permit permit))
+         (.note sim Trace$Kind/GIVES_BACK (.-limiter ^Permit permit) nil))))))
 
 ;;;; Scopes: the story says that a task waits for the end of one
 
