@@ -131,6 +131,15 @@
     :outside [:outside "its parent was cancelled, or its thread was interrupted" nil]
     [:closed "it was closed, or cancelled by cancel!" nil]))
 
+(defn- ends
+  "Applies `f`, by which the body or a child ends, to the atom `state`. If nothing runs any more, closes `done`. If only
+  daemons do, cancels them."
+  [state ^Channel done f]
+  (let [after (swap! state (comp settled f))]
+    (cond
+      (:closed? after) (.close done)
+      (idle? after) (cancel-children (swap! state assoc :cancelled? true)))))
+
 (declare close-scope)
 
 (deftype-once ^:private Scope [state ^Channel done on-error deadline-ns scope-name site]
@@ -170,11 +179,17 @@
                    (nil? thrown) [{:value value}]
                    (child-failure? @state region thrown) [{:error thrown} read]
                    :else [{:cancelled true}])))
-    (let [ends (fn ends [s] (settled (-> s (update :live disj region) (update :daemons disj region))))
-          after (swap! state ends)]
-      (cond
-        (:closed? after) (.close done)
-        (idle? after) (cancel-children (swap! state assoc :cancelled? true))))))
+    (ends state done (fn child-ends [s] (-> s (update :live disj region) (update :daemons disj region))))))
+
+(defn- called
+  "Returns the name of the scope, or its place. A scope of `open-scope` without a name has neither: nil."
+  [^Scope s]
+  (or (.-scope-name s) (.-site s)))
+
+(defn- the-scope
+  "Returns what messages call the scope."
+  [s]
+  (str "The scope" (some->> (called s) (str " "))))
 
 (defn- innermost-scope
   "Returns the scope of the body or child that runs on this thread or block, or nil."
@@ -257,10 +272,7 @@
   "Records that the body has ended. Returns a channel that closes when all children have ended."
   [^Scope s]
   (some-> ^Region (:region @(.-state s)) .joins)
-  (let [after (swap! (.-state s) (fn ends [state] (settled (assoc state :body? false))))]
-    (cond
-      (:closed? after) (.close ^Channel (.-done s))
-      (idle? after) (cancel-children (swap! (.-state s) assoc :cancelled? true))))
+  (ends (.-state s) (.-done s) (fn body-ends [state] (assoc state :body? false)))
   (.-done s))
 
 (defn ^:no-doc join
@@ -277,10 +289,9 @@
 (defn- outcome
   "Returns the exception that the scope throws, or nil."
   [^Scope s {:keys [reason failures timeout-ms late]}]
-  (let [called (or (.-scope-name s) (.-site s))
-        ended (case reason
+  (let [ended (case reason
                 :timeout (error/timed-out
-                           (str "The scope " called " took longer than " timeout-ms " ms. "
+                           (str (the-scope s) " took longer than " timeout-ms " ms. "
                                 (when (seq late) (str "Still running: " (str/join ", " (map (some-fn :name :site str) late)) ". "))
                                 "Give it more time, or its children less to do.")
                            {:what :scope :ms timeout-ms :name (.-scope-name s) :site (.-site s) :late (vec late)})
@@ -369,12 +380,11 @@
 
 ;;;; Children
 
-(defn- refuse! [^Scope s]
-  (let [called (or (.-scope-name s) (.-site s))]
-    (error/fail! :skein/scope-closed
-                 (str "The scope " called " has ended, so it can have no more children. Fork inside its body, or in its"
-                      " children; in a scope of open-scope before it is closed.")
-                 {:scope called})))
+(defn- refuse! [s]
+  (error/fail! :skein/scope-closed
+               (str (the-scope s) " has ended, so it can have no more children. Fork inside its body, or in its"
+                    " children; in a scope of open-scope before it is closed.")
+               {:scope (called s)}))
 
 (defn- check-scope
   "Returns `x`, or throws :skein/bad-argument if it is not a scope. `call` is the call as text, with the scope named s."
@@ -484,8 +494,7 @@
 
   The scope waits for these children as for all others, and cancels them when it is cancelled. With the options
   of `fork`, as in `(in-scope [s {:daemon? true}] ...)`, it does not wait for a child that never ends by itself,
-  such as a mult of an open channel. Without
-  `in-scope`, blocks belong to no scope. Throws :skein/scope-closed if the scope has ended.
+  such as a mult of an open channel. Without `in-scope`, blocks belong to no scope. Throws :skein/scope-closed if the scope has ended.
 
       (scope [s {:timeout-ms 60000}]
         (in-scope s
@@ -508,8 +517,8 @@
   options, a map:
 
   - :name      a string, for errors, the inspector and traces
-  - :on-error  as for `scope`; the default is :report: a child's failure goes to the uncaught-exception handler, and the
-               others go on. With :throw the first failure cancels all, and `.close` throws it
+  - :on-error  as for `scope`; the default is :report: a child's failure that nobody reads goes to the uncaught-exception
+               handler, and the others go on. With :throw the first failure cancels all, and `.close` throws it
   - :grace-ms  how long `.close` waits for children to end by themselves, a number of milliseconds or a Duration; by
                default 0
 
@@ -524,12 +533,13 @@
   (^java.io.Closeable [options]
    (let [{:keys [grace-ms] :as options} (merge {:on-error :report :grace-ms 0} (check/options "open-scope" options known-of-open))
          grace-ms (check/milliseconds ":grace-ms of open-scope" grace-ms)]
-     (make (assoc fresh :grace-ms grace-ms :region nil) options nil nil))))
+     (make (assoc fresh :grace-ms grace-ms :region nil) ; so no region is ever taken for that of a body
+       options nil nil))))
 
 (defn- check-closer
   "Throws :skein/bad-argument unless this code may close the scope."
   [^Scope s]
-  (let [refuse (fn [text] (error/fail! :skein/bad-argument text {:scope (or (.-scope-name s) (.-site s))}))]
+  (let [refuse (fn [text] (error/fail! :skein/bad-argument text {:scope (called s)}))]
     (when (:region @(.-state s))
       (refuse "close is for a scope of open-scope. This one ends with its body; to end its children earlier use cancel!."))
     (when-some [region (Cancellable/innermost)]

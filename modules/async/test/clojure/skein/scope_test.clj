@@ -526,6 +526,7 @@
     (is (realized? ended))
     (is (.isCancelled ^Future child))
     (is (nil? (within-deadline (.close s))) "a second time")
+    (is (re-find #"^The scope workers has ended" (ex-message (caught (s/fork s 1)))))
     (is (= {:skein/error :skein/scope-closed :scope "workers"} (ex-data (caught (s/fork s 1)))))))
 
 (deftest the-grace-lets-children-end
@@ -578,3 +579,25 @@
     (within-deadline (while (not= :skein/scope-closed (:skein/error (ex-data (caught @(s/fork s 1))))) (Thread/yield)))
     (.interrupt closer)
     (is (true? (within-deadline @outcome)))))
+
+(deftest forks-of-many-threads-are-run-or-refused-while-the-scope-closes
+  (let [n 10000, s (s/open-scope), begun (AtomicInteger.), ended (AtomicInteger.), half (CountDownLatch. (quot n 2))
+        forkers (vec (for [_ (range 4)]
+                       (v/future
+                         (loop [i 0, forked 0]
+                           (.countDown half)
+                           (if (= i (quot n 4))
+                             forked
+                             (recur (inc i)
+                                    (if (= :skein/scope-closed
+                                           (:skein/error (ex-data (caught (s/fork s (.incrementAndGet begun)
+                                                                            (try (a/<!! (a/chan)) (catch InterruptedException _))
+                                                                            (.incrementAndGet ended))))))
+                                      forked
+                                      (inc forked))))))))]
+    (.await half)
+    (is (nil? (within-deadline (.close s))))
+    (is (= (.get begun) (.get ended)) "all that had begun have ended")
+    (let [forked (within-deadline (reduce + (map deref forkers)))]
+      (is (<= (.get begun) forked n)))
+    (is (= (.get begun) (.get ended)) "and none has begun since")))

@@ -25,8 +25,8 @@
   - :bindings          vars whose values in this process are bound for the steps; no other binding is sent
   - :on-progress       function of {:done n, :total n, :unit :partitions}
 
-  It throws :skein/cannot-travel before anything runs. It also throws :skein/far-code, -broken
-  and -differs, :skein/far-code, :skein/cannot-travel, :skein/too-large, :skein/timeout and :skein/cluster-lost.
+  It throws :skein/cannot-travel before anything runs. It also throws :skein/far-code, :skein/too-large, :skein/timeout
+  and :skein/cluster-lost.
   An exception of an executor is thrown here, with its class, message, data and cause."
   (:refer-clojure :exclude [range])
   (:require
@@ -71,7 +71,8 @@
     - :charset      as for skein.fold.lines/lines
     - :split-bytes  how many bytes a task reads at most; by default 128 MB, or less so that there are four tasks for each core
 
-  A compressed file is one task. Its first bytes, which are read here, show that it is compressed. Throws :skein/file. A fold of the source throws :skein/file and :skein/too-large."
+  A compressed file is one task. Its first bytes, which are read here, show that it is compressed. Throws :skein/file; a
+  fold of the source throws that too, and :skein/too-large."
   ([cluster paths] (lines nil cluster paths))
   ([options cluster paths] (files/lines options cluster paths)))
 
@@ -137,7 +138,7 @@
         (skein.fold/fold (skein.fold/through (here (filter #(< % limit))) skein.fold/count) far))
 
   The form may use aliases, referred vars and imports of its namespace. Throws :skein/cannot-travel if it uses a var that was
-  itself defined at a prompt; :skein/cannot-travel, when it is sent, if the value of a local can't be sent."
+  itself defined at a prompt, and, when it is sent, if the value of a local can't be sent."
   {:style/indent 0}
   [form]
   (let [locals (here/used-locals form (keys &env))

@@ -155,7 +155,7 @@
 
 (defn explained
   "Calls f, and returns its value. If the tables, the memory, the stack or a number overflow, throws an error that says what to do:
-  :skein/too-large, :skein/bad-argument or :skein/too-large."
+  :skein/too-large or :skein/bad-argument."
   [f]
   (try
     (f)

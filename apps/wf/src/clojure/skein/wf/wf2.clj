@@ -85,8 +85,7 @@
   then key, ascending. :checksum is the SHA-256 of `VALUE TAB KEY LF` over all entries in that order. Compressed files
   are unpacked. A failure in :failures is {:skein/error keyword, :input path, :message text}.
 
-  Throws :skein/file,
-  :skein/too-large, each with :failures, :skein/too-large."
+  Throws :skein/file, and :skein/too-large for a line, each with :failures; :skein/too-large if the tables or a sum are."
   ([inputs] (report inputs {}))
   ([inputs options]
    (let [start (System/nanoTime)

@@ -72,8 +72,7 @@
 (def ^:private rate-options
   "Option -> what its value must be; see skein.impl.check/options."
   {:rate [rate? "a number from 1e-9"]
-   :burst [(fn burst? [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE))) "a number from 1 to 2147483647"
-           :skein/bad-argument]
+   :burst [(fn burst? [n] (and (number? n) (<= 1.0 (double n) Integer/MAX_VALUE))) "a number from 1 to 2147483647"]
    :name [some? "a name"]})
 
 (defn rate-limiter
@@ -235,7 +234,8 @@
   - outcome  for a circuit breaker: :ok, the default, :failed or :ignored"
   ([permit] (release! permit :ok))
   ([permit outcome]
-   (when (or (nil? permit) (satisfies? impl/ReadPort permit))
+   (when (and (not (instance? Permit permit)) ; the common case, and `satisfies?` is slow
+              (or (nil? permit) (satisfies? impl/ReadPort permit)))
      (error/fail! :skein/bad-argument
                   (str "permit of release! must be what a take from a limiter has returned, but is "
                        (if permit

@@ -73,9 +73,7 @@
   env   the value of &env at the call of `go`
   form  the value of &form there, which has the line
 
-  Throws at compile time :skein/bad-block, :skein/block-too-large,
-  :skein/bad-block, :skein/block-too-large, :skein/bad-block, and what macros in the
-  body throw."
+  Throws at compile time :skein/bad-block, :skein/block-too-large, and what macros in the body throw."
   [env body form]
   (compile-block env body form 'go))
 

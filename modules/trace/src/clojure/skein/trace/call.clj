@@ -33,8 +33,7 @@
      :rate [rate? "two whole numbers from 1: calls and milliseconds"]}))
 
 (defn limits
-  "Returns the limits that the map `options` describes, with counters at zero. Throws :skein/bad-argument
-  and :skein/bad-argument.
+  "Returns the limits that the map `options` describes, with counters at zero. Throws :skein/bad-argument.
 
   :depth   how deep nested calls are shown, by default 64
   :calls   how many calls are shown in total, by default any number

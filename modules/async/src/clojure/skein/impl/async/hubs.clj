@@ -37,6 +37,6 @@
 (defn- checked [what x protocol wanted]
   (check/that what x (satisfies? protocol x) wanted))
 
-(defn mult "See above." [what x] (checked what x Mult "a mult, as (mult ch) makes it"))
-(defn mix "See above." [what x] (checked what x Mix "a mix, as (mix out) makes it"))
-(defn pub "See above." [what x] (checked what x Pub "a pub, as (pub ch topic-fn) makes it"))
+(defn mult "Returns the mult `x`." [what x] (checked what x Mult "a mult, as (mult ch) makes it"))
+(defn mix "Returns the mix `x`." [what x] (checked what x Mix "a mix, as (mix out) makes it"))
+(defn pub "Returns the pub `x`." [what x] (checked what x Pub "a pub, as (pub ch topic-fn) makes it"))

@@ -141,7 +141,7 @@
 
 (defn mark
   "Returns `form`, an expanded form, with the marks described above. Throws
-  :skein/bad-block for a parking operation with a wrong number of arguments,
-  :skein/bad-block for a recur that reaches no loop."
+  :skein/bad-block for a parking operation with a wrong number of arguments, and for a recur that
+  reaches no loop."
   [form]
   (walk form nil))

@@ -188,6 +188,31 @@
       (.join t)
       (is (= [true 1 true] @waiter)))))
 
+;;;; Scopes without a body
+
+(deftest a-close-that-is-interrupted-at-any-point-still-ends-all-children
+  (sim/everywhere {:leaks :all}
+    (let [ended (atom 0)
+          s (scope/open-scope {:grace-ms 50})]
+      (dotimes [_ 2]
+        (scope/go s (try (<! (chan)) (finally (<! (a/timeout 5)) (swap! ended inc)))))
+      (sim/settle)
+      (let [closing (virtual/future (.close s))]
+        (sim/target closing)
+        (thrown @closing)
+        (is (nil? (.close s)) "a second call waits for the first")
+        (is (= 2 @ended))
+        (is (= :skein/scope-closed (:skein/error (ex-data (thrown (scope/fork s 1))))))))))
+
+(deftest a-scope-waits-for-no-daemon
+  (sim/check o
+    (let [ended (atom [])]
+      (scope [s]
+        (scope/go [s {:daemon? true}] (try (<! (chan)) (finally (swap! ended conj :daemon))))
+        (scope/go s (<! (a/timeout 5)) (swap! ended conj :child)))
+      (is (= :child (first @ended)))
+      (is (contains? #{[:child] [:child :daemon]} @ended) "a daemon that had not begun never does"))))
+
 ;;;; Windows
 
 (defn- counted
