@@ -467,4 +467,5 @@
   (try
     (if (heap-file? path) (heap/read-heap (str path)) (read-dump path))
     (catch IOException e
-      (error/fail! [:skein/file :foreign] (str "there is no file " path ", or it can't be read (" (ex-message e) ").") {:path (str path)}))))
+      (error/fail! [:skein/file (if (.exists (io/file path)) :unreadable :missing)]
+                   (str "there is no file " path ", or it can't be read (" (ex-message e) ").") {:path (str path)}))))

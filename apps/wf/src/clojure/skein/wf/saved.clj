@@ -35,8 +35,9 @@
   "How many logs are remembered: those that were read last. Older ones have usually been deleted by then."
   1000)
 
-(defn- unusable! [path reason]
-  (error/fail! [:skein/file :foreign] (str path " is not a file of --save that this version can read: " reason) {:path path}))
+(defn- unusable! [^String path reason]
+  (error/fail! [:skein/file (if (.exists (File. path)) :foreign :missing)]
+               (str path " is not a file of --save that this version can read: " reason) {:path path}))
 
 ;;;; Reading
 

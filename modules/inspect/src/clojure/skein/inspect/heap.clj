@@ -313,7 +313,9 @@
 (defn read-heap
   "Returns the snapshot that the heap file at `path` holds, as `skein.inspect/snapshot` does. Throws :skein/file."
   [path]
-  (let [fail (fn fail [why] (error/fail! [:skein/file :foreign] (str path " can't be read as a heap file: " why) {:path (str path)}))
+  (let [fail (fn fail [why]
+               (error/fail! [:skein/file (if (.exists (io/file path)) :foreign :missing)]
+                            (str path " can't be read as a heap file: " why) {:path (str path)}))
         h (try (HeapFile/read (Path/of path (make-array String 0)))
                (catch IllegalArgumentException e (fail (ex-message e)))
                (catch IOException e (fail (str "there is no such file, or it can't be read (" (ex-message e) ")."))))]
@@ -335,7 +337,7 @@
   [write read]
   (let [folder (try (.toFile (Files/createTempDirectory "skein-heap" (make-array FileAttribute 0)))
                     (catch IOException e
-                      (error/fail! [:skein/file :foreign]
+                      (error/fail! [:skein/file :unwritable]
                                    (str "No heap file can be written: the temporary folder can't be used (" (ex-message e) ").") {})))
         file (str (io/file folder "heap.hprof"))
         at-end (Thread. (fn at-end [] (delete-folder folder)))]
@@ -356,5 +358,5 @@
       (fn write [path]
         (try (.dumpHeap bean path false)
              (catch IOException e
-               (error/fail! [:skein/file :foreign] (str "The heap file " path " can't be written: " (ex-message e)) {:path path}))))
+               (error/fail! [:skein/file :unwritable] (str "The heap file " path " can't be written: " (ex-message e)) {:path path}))))
       read-heap)))
