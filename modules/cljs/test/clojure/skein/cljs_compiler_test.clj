@@ -6,7 +6,8 @@
    [cljs.analyzer.api :as analyzer]
    [cljs.compiler.api :as compiler]
    [clojure.string :as str]
-   [clojure.test :refer [deftest is]]))
+   [clojure.test :refer [deftest is]]
+   [skein.kind :refer [kind-of]]))
 
 (set! *warn-on-reflection* true)
 
@@ -48,20 +49,20 @@
 ;;;; Errors
 
 (deftest a-park-in-a-function-is-refused-with-its-place-and-a-remedy
-  (let [{:skein/keys [error] :keys [line message]} (error-of "(def x\n  (go (map (fn [c]\n (<! c)) [])))")]
-    (is (= :skein/bad-block error))
+  (let [{:keys [line message] :as refused} (error-of "(def x\n  (go (map (fn [c]\n (<! c)) [])))")]
+    (is (= [:skein/bad-block :park-in-function] (kind-of refused)))
     (is (= 4 line))
     (is (str/includes? message "(<! c)"))
     (is (str/includes? message "doseq")))
-  (is (= :skein/bad-block (:skein/error (error-of "(go (for [c []] (<! c)))"))))
-  (is (= :skein/bad-block (:skein/error (error-of "(go (reify Object (toString [_] (<! 1))))")))))
+  (is (= [:skein/bad-block :park-in-function] (kind-of (error-of "(go (for [c []] (<! c)))"))))
+  (is (= [:skein/bad-block :park-in-function] (kind-of (error-of "(go (reify Object (toString [_] (<! 1))))")))))
 
 (deftest a-block-in-a-function-in-a-block-may-park
   (is (nil? (error-of "(go (mapv (fn [c] (go (<! c))) []))"))))
 
 (deftest a-wrong-number-of-arguments-is-refused
   (doseq [text ["(go (<!))" "(go (<! 1 2))" "(go (>! 1))" "(go (alts!))"]]
-    (is (= :skein/bad-block (:skein/error (error-of text))) text))
+    (is (= [:skein/bad-block :bad-arity] (kind-of (error-of text))) text))
   (is (str/includes? (:message (error-of "(go (>! 1))")) "the number of arguments is 1, but >! takes 2.")))
 
 (deftest a-local-shadows-an-operation

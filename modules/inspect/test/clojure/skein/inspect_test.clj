@@ -15,6 +15,7 @@
    [skein.inspect.snapshot :as snapshot]
    [skein.inspect.survivors :as survivors]
    [skein.inspect.watched :as watched]
+   [skein.kind :refer [kind-of]]
    [skein.scope :as scope]
    [skein.skip :refer [skip!]])
   (:import
@@ -31,7 +32,7 @@
 (use-fixtures :each watched/fresh)
 
 (defn- error-of [f]
-  (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+  (try (f) nil (catch clojure.lang.ExceptionInfo e (kind-of (ex-data e)))))
 
 (defn- parked
   "Waits until `n` blocks of this file are parked. Returns them by form."
@@ -245,9 +246,9 @@
         (is (str/includes? (try (f) (catch clojure.lang.ExceptionInfo e (ex-message e))) call)))))
   (doseq [path ["no/such/x.hprof" (io/file "no/such/x.hprof")]]
     (is (= :skein/bad-argument (error-of #(inspect/dump! {:to path}))) "it writes no heap file"))
-  (is (= :skein/file (error-of #(inspect/dump! {:to "no/such/folder/x.edn"}))))
+  (is (= [:skein/file :unwritable] (error-of #(inspect/dump! {:to "no/such/folder/x.edn"}))))
   (if (.exists (io/file "/dev/full"))
-    (is (= :skein/file (error-of #(inspect/dump! {:to "/dev/full"}))) "a full disk")
+    (is (= [:skein/file :unwritable] (error-of #(inspect/dump! {:to "/dev/full"}))) "a full disk")
     (skip! "there is no /dev/full")))
 
 (deftest a-stopped-inspector-knows-nothing
@@ -495,9 +496,9 @@
         (is (= 5 (count (:blocks (inspect/read-snapshot path)))))
         (doseq [broken ["" "{:a" "{:a 1}" "{:skein/snapshot 99}"]]
           (spit file broken)
-          (is (= :skein/file (error-of #(inspect/read-snapshot path))) broken))
+          (is (= [:skein/file :foreign] (error-of #(inspect/read-snapshot path))) broken))
         (finally (.delete file))))
-    (is (= :skein/file (error-of #(inspect/read-snapshot "no/such/file.edn"))))
+    (is (= [:skein/file :missing] (error-of #(inspect/read-snapshot "no/such/file.edn"))))
     (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^there is no file no/such/file\.edn, or it can't be read" (inspect/read-snapshot "no/such/file.edn")))
     (is (thrown-with-msg? clojure.lang.ExceptionInfo #"^README\.md is neither a heap file nor a dump of the inspector: it is not EDN\. " (inspect/read-snapshot "README.md")))
     (a/close! c)

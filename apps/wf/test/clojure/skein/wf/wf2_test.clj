@@ -9,6 +9,7 @@
    [clojure.test.check.generators :as gen]
    [clojure.test.check.properties :as prop]
    [skein.deadline :refer [within-deadline]]
+   [skein.kind :refer [kind-of]]
    [skein.wf.plain :as plain]
    [skein.wf.sample-log :as sample-log]
    [skein.wf.wf2 :as wf2])
@@ -239,15 +240,15 @@
 
 (deftest a-file-without-permission-is-named
   (let [file (doto (temp-file) (.setReadable false))]
-    (is (= (if (.canRead file) nil :skein/file)  ; a privileged user can read it
-           (:skein/error (failure-of [file] {}))))))
+    (is (= (if (.canRead file) nil [:skein/file :unreadable])  ; a privileged user can read it
+           (kind-of (failure-of [file] {}))))))
 
 (deftest a-file-that-shrinks-is-an-error
   (let [file (temp-file)
         other (doto (temp-file) (spit-bytes! (latin-1 nasty-log)))
         shrink (fn [_] (with-open [out (RandomAccessFile. file "rw")] (.setLength out 10)))]
     (spit-bytes! file (sample {:size-bytes 100000}))
-    (is (= :skein/file (:skein/error (failure-of [file other] {:on-start shrink}))))
+    (is (= [:skein/file :truncated] (kind-of (failure-of [file other] {:on-start shrink}))))
     (testing "and its counts are dropped from the report on the others"
       (spit-bytes! file (sample {:size-bytes 100000}))
       (let [report (full-report [other file] {:slice-bytes 1000, :keep-going? true

@@ -5,7 +5,8 @@
    [clojure.test :refer [deftest is testing]]
    [skein.async]
    [skein.impl.go :as go]
-   [skein.impl.go-programs :as programs :refer [alts-val block block-at-once put-val take-val]])
+   [skein.impl.go-programs :as programs :refer [alts-val block block-at-once put-val take-val]]
+   [skein.kind :refer [kind-of]])
   (:import
    (clojure.lang Compiler$CompilerException)
    (java.lang.ref WeakReference)
@@ -404,14 +405,14 @@
   (let [{:keys [line column file]} (failure (read-lines "(block\n  (take-val))"))]
     (is (= [2 3] [line column]))
     (is (string? file)))
-  (is (= :skein/bad-block (:skein/error (failure '(block (take-val 1) (recur))))))
-  (is (= :skein/bad-block (:skein/error (failure '(block (loop [i 0] (take-val 1) (try (recur 1) (catch Exception e 1))))))))
-  (is (= :skein/bad-block (:skein/error (failure '(block (loop [i 0] (take-val 1) (recur 1 2)))))))
-  (is (= :skein/bad-block (:skein/error (failure '(block (loop [i 0] (recur 1) (take-val 1)))))))
-  (is (= :skein/bad-block (:skein/error (failure '(block (let [x 1] (set! x 2)))))))
-  (is (= :skein/bad-block
-         (:skein/error (failure '(deftype Shadowed [^:unsynchronized-mutable n]
-                                   Runnable (run [this] (let [this 1] (block (set! n 2))))))))))
+  (is (= [:skein/bad-block :bad-recur] (kind-of (failure '(block (take-val 1) (recur))))))
+  (is (= [:skein/bad-block :bad-recur] (kind-of (failure '(block (loop [i 0] (take-val 1) (try (recur 1) (catch Exception e 1))))))))
+  (is (= [:skein/bad-block :bad-recur] (kind-of (failure '(block (loop [i 0] (take-val 1) (recur 1 2)))))))
+  (is (= [:skein/bad-block :bad-recur] (kind-of (failure '(block (loop [i 0] (recur 1) (take-val 1)))))))
+  (is (= [:skein/bad-block :immutable-local] (kind-of (failure '(block (let [x 1] (set! x 2)))))))
+  (is (= [:skein/bad-block :shadowed-this]
+         (kind-of (failure '(deftype Shadowed [^:unsynchronized-mutable n]
+                              Runnable (run [this] (let [this 1] (block (set! n 2))))))))))
 
 (deftest errors-of-other-code-name-the-place
   (let [form (read-lines "(block\n  (take-val 1)\n  (inc\n    (undefined-thing 2)))")

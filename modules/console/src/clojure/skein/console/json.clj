@@ -39,7 +39,7 @@
   "Returns the snapshot that `skein.inspect/dump!` has written to a JSON file. Throws :skein/file."
   [path]
   (let [fail (fn fail [why]
-               (error/fail! [:skein/file :foreign] (str path " is not a dump of the inspector: " why) {:path (str path)}))
+               (error/fail! [:skein/file (if (.exists (io/file path)) :foreign :missing)] (str path " is not a dump of the inspector: " why) {:path (str path)}))
         x (try (with-open [in (io/reader path :encoding "UTF-8")] (json/read in :key-fn keyword))
                (catch EOFException _ (fail "it ends too early."))
                (catch IOException e (fail (ex-message e)))

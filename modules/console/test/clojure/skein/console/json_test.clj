@@ -5,7 +5,8 @@
    [clojure.test :refer [deftest is]]
    [skein.async :as a :refer [<! >! chan go]]
    [skein.console.json :as json]
-   [skein.inspect :as inspect])
+   [skein.inspect :as inspect]
+   [skein.kind :refer [kind-of]])
   (:import
    (clojure.lang ExceptionInfo)
    (java.io File)))
@@ -47,5 +48,5 @@
     (with-file ".json"
       (fn refuse [path]
         (spit path text)
-        (is (= :skein/file (try (json/read-dump path) (catch ExceptionInfo e (:skein/error (ex-data e))))) (subs text 0 (min 20 (count text)))))))
-  (is (= :skein/file (try (json/read-dump "no-such-file.json") (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+        (is (= [:skein/file :foreign] (try (json/read-dump path) (catch ExceptionInfo e (kind-of (ex-data e))))) (subs text 0 (min 20 (count text)))))))
+  (is (= [:skein/file :missing] (try (json/read-dump "no-such-file.json") (catch ExceptionInfo e (kind-of (ex-data e)))))))

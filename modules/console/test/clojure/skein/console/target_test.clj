@@ -7,7 +7,8 @@
    [skein.async :as a :refer [<! chan go]]
    [skein.console.target :as target]
    [skein.inspect :as inspect]
-   [skein.inspect.remote :as remote])
+   [skein.inspect.remote :as remote]
+   [skein.kind :refer [kind-of]])
   (:import
    (clojure.lang ExceptionInfo)
    (java.io BufferedReader File InputStreamReader)
@@ -18,22 +19,22 @@
 
 (defn- refused [s]
   (try (target/target s) nil
-       (catch ExceptionInfo e (:skein/error (ex-data e)))))
+       (catch ExceptionInfo e (kind-of (ex-data e)))))
 
 (deftest bad-targets-are-refused
   (is (= :skein/bad-argument (refused "no-such-file.edn")))
   (is (= :skein/not-inspectable (refused "999999999") (refused "127.0.0.1:1") (refused "127.0.0.1:99999")))
   (is (thrown-with-msg? ExceptionInfo #"nothing answers there \(ConnectException: Connection refused\)\." (target/target "127.0.0.1:1")))
-  (is (= :skein/file (refused "deps.edn")))
+  (is (= [:skein/file :foreign] (refused "deps.edn")))
   (let [json (File/createTempFile "skein-console" ".json")]
-    (is (= :skein/file (refused (str json))))
+    (is (= [:skein/file :foreign] (refused (str json))))
     (io/delete-file json))
   (let [edn (File/createTempFile "skein-console" ".edn")]
     (doseq [text ["{:skein/snapshot 1 :blocks 7}" "{:skein/snapshot 1 :channels {:a 1}}" "{:skein/snapshot 1 :threads [7]}" "{:skein/snapshot 1 :blocks [{:id 1"]]
       (spit edn text)
-      (is (= :skein/file (refused (str edn))) text))
+      (is (= [:skein/file :foreign] (refused (str edn))) text))
     (io/delete-file edn))
-  (is (= :skein/file (refused "LICENSE"))))
+  (is (= [:skein/file :foreign] (refused "LICENSE"))))
 
 (deftest this-process-is-left-as-it-was
   (inspect/stop!)
@@ -87,7 +88,7 @@
         (is (not-any? #{"(a/<! c)"} (forms)) "it was parked before the first look, and has taken no step")
         (is (:was-off? (look true)) "however often it has looked")
         (let [before (paths)]
-          (is (= :skein/not-inspectable (try (timeline 1000) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+          (is (= :skein/not-inspectable (try (timeline 1000) (catch ExceptionInfo e (kind-of (ex-data e))))))
           (is (= before (paths)) "a refusal does not hide its source"))
         (record!)
         (loop [] (when (empty? (:slices (timeline 1000))) (recur)))
@@ -98,8 +99,8 @@
           ((:close! second-one))
           (is (not (:was-off? (remote/snapshot-of (str (.pid process)) false))) "somebody else had switched it on"))
         (.waitFor (.destroyForcibly process))
-        (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (:skein/error (ex-data e))))))
-        (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (:skein/error (ex-data e))))) "it tries again")
+        (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (kind-of (ex-data e))))))
+        (is (= :skein/not-inspectable (try (look false) (catch ExceptionInfo e (kind-of (ex-data e))))) "it tries again")
         (close!))
       (finally (.destroyForcibly process)))))
 
@@ -126,7 +127,7 @@
         (is (re-find #"is paused while it writes its heap of \d+ MB to a file" (first @said)))
         (is (:was-off? (remote/snapshot-of pid false)) "its inspector was left alone"))
       (with-redefs [remote/heap-of (fn [_ told] (told 5000000000) (throw (AssertionError. "it was written")))]
-        (is (= :skein/not-inspectable (try (target/target pid {:heap? true}) (catch ExceptionInfo e (:skein/error (ex-data e)))))))
+        (is (= :skein/not-inspectable (try (target/target pid {:heap? true}) (catch ExceptionInfo e (kind-of (ex-data e)))))))
       (finally (.destroyForcibly process)))))
 
 (deftest heap-file-shows-older-blocks

@@ -10,7 +10,8 @@
    [skein.fold :as fold]
    [skein.fold.input :as input]
    [skein.fold.lines :as lines]
-   [skein.fold.unpack :as unpack])
+   [skein.fold.unpack :as unpack]
+   [skein.kind :refer [kind-of]])
   (:import
    (clojure.lang ExceptionInfo)
    (com.github.luben.zstd ZstdOutputStream)
@@ -101,13 +102,13 @@
   (with-content (byte-array [66 90 104 57])
     (fn [file]
       (is (= [:skein/missing-library "org.apache.commons/commons-compress"]
-             (try (input/head file 1) (catch ExceptionInfo e ((juxt :skein/error :library) (ex-data e)))))))))
+             (try (input/head file 1) (catch ExceptionInfo e ((juxt kind-of :library) (ex-data e)))))))))
 
 (deftest an-unpacker-that-throws-at-its-start-makes-the-file-unreadable
   (with-redefs-fn {#'unpack/kinds [{:name "any", :magic [97], :type "java.io.PushbackInputStream", :more [Integer/MAX_VALUE]}]}
     (fn []
       (with-content (.getBytes "a")
-        (fn [file] (is (= :skein/file (try (feed-text file) (catch Throwable e (:skein/error (ex-data e)))))))))))
+        (fn [file] (is (= [:skein/file :unreadable] (try (feed-text file) (catch Throwable e (kind-of (ex-data e)))))))))))
 
 (deftest streams-are-read-once-and-peeked-at-before
   (doseq [content [(gzip "a\nb\n") (.getBytes "a\nb\n")]]
@@ -116,7 +117,7 @@
       (is (= "a\nb\n" (String. (input/head file 99))))
       (is (not (:repeatable? file)))
       (is (= "a\nb\n" (feed-text file)))
-      (is (= :skein/file (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e)))))))))
+      (is (= [:skein/file :unreadable] (try (feed-text file) (catch ExceptionInfo e (kind-of (ex-data e)))))))))
 
 (deftest a-fault-without-a-message-is-named
   (let [closed (proxy [InputStream] [] (read [& _] (throw (ClosedChannelException.))))]
@@ -136,7 +137,7 @@
 (deftest bytes-after-gzip-are-an-error-or-left-out
   (with-content (byte-array (concat (gzip "a\n") (.getBytes "junk")))
     (fn [file]
-      (is (= :skein/file (try (feed-text file) (catch ExceptionInfo e (:skein/error (ex-data e))))))
+      (is (= [:skein/file :unreadable] (try (feed-text file) (catch ExceptionInfo e (kind-of (ex-data e))))))
       (let [file (input/leaving-out-rests file)]
         (is (= ["a\n" 4] [(feed-text file) (input/left-out file)])))))
   (with-content (byte-array (concat (gzip "a\n") (repeat 99999 0)))
@@ -253,5 +254,5 @@
                       (.put bytes text (int position) n)
                       n)))))
     (is (= [0 3 6] @positions) "in order, and nothing twice")
-    (is (= [:skein/file "there"]
-           (try (within-deadline (lines (fn [_ _] (throw (ClosedChannelException.))))) (catch ExceptionInfo e ((juxt :skein/error :path) (ex-data e))))))))
+    (is (= [[:skein/file :unreadable] "there"]
+           (try (within-deadline (lines (fn [_ _] (throw (ClosedChannelException.))))) (catch ExceptionInfo e ((juxt kind-of :path) (ex-data e))))))))

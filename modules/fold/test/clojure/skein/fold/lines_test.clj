@@ -11,6 +11,7 @@
    [skein.fold :as fold]
    [skein.fold.input :as input]
    [skein.fold.lines :as lines]
+   [skein.kind :refer [kind-of]]
    [skein.skip :refer [skip!]])
   (:import
    (com.github.luben.zstd ZstdOutputStream)
@@ -54,7 +55,7 @@
     (doseq [part parts] (.write out (byte-array part)))))
 
 (defn- all [opts source] (within-deadline (fold/fold opts (fold/into []) source)))
-(defn- error-of [f] (try (f) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+(defn- error-of [f] (try (f) nil (catch clojure.lang.ExceptionInfo e (kind-of (ex-data e)))))
 (defn- lines-of [file] (with-open [in (io/reader file)] (vec (line-seq in))))
 
 (defn- with-long-parts
@@ -133,7 +134,7 @@
           skippable [0x5A 0x2A 0x4D 0x18 3 0 0 0 1 2 3]
           ends (fn [& parts]
                  (apply write-bytes! file parts)
-                 (let [[alone beside] (map #(try (all {} %) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))
+                 (let [[alone beside] (map #(try (all {} %) (catch clojure.lang.ExceptionInfo e (kind-of (ex-data e))))
                                            [(lines/lines file) (lines/lines [file other])])]
                    (if (= alone beside) alone [alone beside])))]
       (testing "whole"
@@ -141,13 +142,13 @@
         (is (= ["a" "b" "a" "b"] (ends a a)))
         (is (= ["a" "b" "c" "d"] (update (ends a b) 2 subs 0 1))))
       (testing "cut off anywhere"
-        (let [faults #{:skein/file}]
+        (let [faults #{[:skein/file :truncated] [:skein/file :unreadable]}]
           (doseq [n (range 4 (alength a))]
             (is (contains? faults (ends (take n a))) n))
           (doseq [tail [a b skippable], n (range 1 (count tail))]
             (is (contains? faults (ends a (take n tail))) n))))
       (testing "damaged"
-        (is (= :skein/file (ends a (repeat 20 0)) (ends (update (vec a) (- (alength a) 1) bit-xor 1))))))))
+        (is (= [:skein/file :unreadable] (ends a (repeat 20 0)) (ends (update (vec a) (- (alength a) 1) bit-xor 1))))))))
 
 (deftest compression-is-detected-by-content
   (with-files [a ".txt" b ".gz" c ".log"]
@@ -202,7 +203,7 @@
                   writable? (fn [s] (= s (String. (.getBytes ^String s ^String charset) ^String charset)))
                   parts (filterv #(and (writable? %) (not (str/includes? % delimiter))) parts)
                   source (try (lines/records {:charset charset} file delimiter)
-                              (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e))))]]
+                              (catch clojure.lang.ExceptionInfo e (kind-of (ex-data e))))]]
       (testing [charset delimiter]
         (if (keyword? source)
           (is (= :skein/bad-argument source))
@@ -225,16 +226,16 @@
     (write-bytes! bad [0x1F -117] (.getBytes "no gzip"))
     (write-bytes! zst [0x28 -75 0x2F -3] (repeat 30 -1))
     (testing "missing, a directory, damaged"
-      (is (= :skein/file (error-of #(all {} (lines/lines "no/such/file")))))
-      (is (= :skein/file (error-of #(all {} (lines/lines ["no/such/file" "nor-this.gz"])))))
-      (is (= :skein/file (error-of #(all {} (lines/lines "nor-this.gz")))))
-      (is (= :skein/file (error-of #(all {} (lines/lines "doc")))))
-      (is (= :skein/file (error-of #(all {} (lines/lines bad)))))
-      (is (= :skein/file (error-of #(all {} (lines/lines zst))))))
+      (is (= [:skein/file :missing] (error-of #(all {} (lines/lines "no/such/file")))))
+      (is (= [:skein/file :missing] (error-of #(all {} (lines/lines ["no/such/file" "nor-this.gz"])))))
+      (is (= [:skein/file :missing] (error-of #(all {} (lines/lines "nor-this.gz")))))
+      (is (= [:skein/file :directory] (error-of #(all {} (lines/lines "doc")))))
+      (is (= [:skein/file :unreadable] (error-of #(all {} (lines/lines bad)))))
+      (is (= [:skein/file :unreadable] (error-of #(all {} (lines/lines zst))))))
     (testing "a link to itself"
       (let [link (.toPath (io/file (str zst ".link")))]
         (Files/createSymbolicLink link link (make-array java.nio.file.attribute.FileAttribute 0))
-        (try (is (= :skein/file (error-of #(all {} (lines/lines link)))))
+        (try (is (= [:skein/file :unreadable] (error-of #(all {} (lines/lines link)))))
              (finally (Files/delete link)))))
     (testing "arguments"
       (is (= :skein/bad-argument (error-of #(lines/lines 7)) (error-of #(lines/lines nil)) (error-of #(lines/lines [nil]))
@@ -254,13 +255,13 @@
         (.write out (.getBytes ^String (str/join "\n" (repeatedly 1000 #(rand-int 1000))))))
       (with-open [out (io/output-stream file)]
         (.write out (.toByteArray whole) 0 (quot (.size whole) 2)))
-      (is (= :skein/file (error-of #(all {} (lines/lines file))))))))
+      (is (= [:skein/file :truncated] (error-of #(all {} (lines/lines file))))))))
 
 (deftest gzip-members-and-zeros-may-follow-each-other
   (with-files [file ".gz" other ".txt"]
     (write! other "")
     (let [a (gzip "a\nb\n"), b (gzip "c\nd\n")
-          end (fn [source] (try (all {} source) (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+          end (fn [source] (try (all {} source) (catch clojure.lang.ExceptionInfo e (kind-of (ex-data e)))))
           ends (fn [& parts]
                  (apply write-bytes! file parts)
                  (let [alone (end (lines/lines file)), beside (end (lines/lines [file other]))]
@@ -271,11 +272,11 @@
         (is (= ["x"] (apply ends (concat (repeat 3000 (gzip "")) [(gzip "x")])))))
       (testing "cut off anywhere"
         (doseq [n (range 2 (alength a))]
-          (is (= :skein/file (ends (take n a))) n))
+          (is (= [:skein/file :truncated] (ends (take n a))) n))
         (doseq [n (range 1 (alength b))]
-          (is (= :skein/file (ends a (take n b))) n)))
+          (is (= [:skein/file :truncated] (ends a (take n b))) n)))
       (testing "damaged"
-        (is (= :skein/file (ends a (repeat 5 0) b) (ends a (assoc (vec b) 0 0)) (ends a (assoc (vec b) 1 0)) (ends a (.getBytes "more"))
+        (is (= [:skein/file :unreadable] (ends a (repeat 5 0) b) (ends a (assoc (vec b) 0 0)) (ends a (assoc (vec b) 1 0)) (ends a (.getBytes "more"))
                (ends (update (vec a) (- (alength a) 8) bit-xor 1)) (ends (update (vec a) (- (alength a) 4) bit-xor 1))))))))
 
 (deftest gzip-is-read-in-pieces-of-any-size
@@ -297,7 +298,7 @@
       (write-bytes! file named [(unchecked-byte sum) (unchecked-byte (bit-shift-right sum 8))] (drop 10 packed))
       (is (= ["a"] (all {} (lines/lines file))))
       (write-bytes! file named [(unchecked-byte (inc sum)) (unchecked-byte (bit-shift-right sum 8))] (drop 10 packed))
-      (is (= :skein/file (error-of #(all {} (lines/lines file))))))))
+      (is (= [:skein/file :unreadable] (error-of #(all {} (lines/lines file))))))))
 
 (defn- shrink! [^File file n]
   (with-open [f (RandomAccessFile. file "rw")] (.setLength f n)))
@@ -309,7 +310,7 @@
           step (fn [n _] (when (compare-and-set! shrunk false true) (shrink! file 10000)) (inc (long n)))
           data (try (within-deadline (fold/fold {:grain 5000} {:combine +, :step step} (lines/lines file)))
                     (catch clojure.lang.ExceptionInfo e (ex-data e)))]
-      (is (= :skein/file (:skein/error data)))
+      (is (= [:skein/file :truncated] (kind-of data)))
       (is (= (str file) (:path data))))))
 
 (defn- end-of

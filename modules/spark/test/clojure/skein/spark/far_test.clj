@@ -5,6 +5,7 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
    [skein.fold :as fold]
+   [skein.kind :refer [kind-of]]
    [skein.spark :as spark]
    [skein.spark.bed :as bed]
    [skein.spark.broken-there :as broken-there]
@@ -34,7 +35,7 @@
 
 (deftest a-namespace-that-throws-there-says-why
   (let [{:keys [message] :as data} (error-of #(fold/fold (fold/through (map broken-there/same) fold/sum) (spark/range (bed/bed :pair) 0 10)))]
-    (is (= :skein/far-code (:skein/error data)))
+    (is (= [:skein/far-code :broken] (kind-of data)))
     (is (str/includes? message "broken on purpose"))))
 
 (deftest a-namespace-that-was-not-shipped-is-named
@@ -44,7 +45,7 @@
     (with-open [^Closeable cluster (spark/connect {:jars others, :conf (bed/conf)} (bed/address))]
       (let [far (spark/range cluster 0 10)
             {:keys [message] :as data} (error-of #(fold/fold {:lost-after-ms bed/patience-ms} (spark/named `folds/less-than 3 false) far))]
-        (is (= :skein/far-code (:skein/error data)))
+        (is (= [:skein/far-code :missing] (kind-of data)))
         (is (str/includes? message "skein.spark.folds"))
         (is (= 45 (fold/fold fold/sum far)))))))
 

@@ -10,6 +10,7 @@
    [clojure.test.check.properties :as prop]
    [skein.fold :as fold]
    [skein.fold.lines :as fold-lines]
+   [skein.kind :refer [kind-of]]
    [skein.spark :as spark]
    [skein.spark.bed :as bed]
    [skein.spark.cluster :as cluster]
@@ -89,11 +90,11 @@
   (let [file (file-of (utf-8 "a\nb\nc\n"))]
     (is (= ["a" "b"] (fold/fold (fold/through (take 2) (fold/into [])) (files/line-part (part file 0 6) "UTF-8"))))))
 
-(defn- error-of [f] (:skein/error (ex-data (try (f) (catch ExceptionInfo e e)))))
+(defn- error-of [f] (kind-of (ex-data (try (f) (catch ExceptionInfo e e)))))
 
 (deftest a-file-that-became-shorter-is-found
   (let [file (file-of (utf-8 "a\nb"))]
-    (is (= :skein/file (error-of #(fold/fold fold/count (files/line-part {:uri (str (.toURI file)), :from 0, :to 10, :size 10} "UTF-8")))))))
+    (is (= [:skein/file :truncated] (error-of #(fold/fold fold/count (files/line-part {:uri (str (.toURI file)), :from 0, :to 10, :size 10} "UTF-8")))))))
 
 (deftest appended-lines-are-not-seen
   (let [file (file-of (utf-8 "a\nbc"))
@@ -125,9 +126,9 @@
     (is (= (fold/fold (fold/through (map count) fold/sum) (fold-lines/lines (str plain)))
            (fold/fold sizes (spark/lines cluster (str/replace (str plain) #"\.txt$" ".t*t")))))
     (is (= [] (far cluster (str (file-of (byte-array 0))))))
-    (is (= :skein/file (error-of #(spark/lines cluster "/no/such/file"))))
-    (is (= :skein/file (error-of #(spark/lines cluster "s3a://a-bucket/whose-library-is-missing"))))
-    (is (= :skein/file (error-of #(spark/lines cluster (.getParent plain)))))
+    (is (= [:skein/file :missing] (error-of #(spark/lines cluster "/no/such/file"))))
+    (is (= [:skein/file :unreadable] (error-of #(spark/lines cluster "s3a://a-bucket/whose-library-is-missing"))))
+    (is (= [:skein/file :directory] (error-of #(spark/lines cluster (.getParent plain)))))
     (is (= :skein/bad-argument (error-of #(spark/lines {:charset "no-such"} cluster (str plain)))))))
 
 (defn- slice-texts

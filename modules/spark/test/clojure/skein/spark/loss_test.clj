@@ -6,6 +6,7 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is testing]]
    [skein.fold :as fold]
+   [skein.kind :refer [kind-of]]
    [skein.skip :refer [skip!]]
    [skein.spark :as spark]
    [skein.spark.bed :as bed]
@@ -32,26 +33,26 @@
   (let [port (with-open [socket (ServerSocket. 0)] (.getLocalPort socket))
         master (str "spark://127.0.0.1:" port)
         {:keys [message] :as data} (error-of #(spark/connect master))]
-    (is (= [:skein/cluster-lost master] [(:skein/error data) (:master data)]))
+    (is (= [:skein/cluster-lost master] [(kind-of data) (:master data)]))
     (is (str/includes? message "Check the address"))))
 
 (deftest bad-masters-are-refused
   (bed/close!)
-  (is (= :skein/bad-argument (:skein/error (error-of #(spark/connect "nonsense")))))
-  (is (= :skein/bad-argument (:skein/error (error-of #(spark/connect 7)))))
-  (is (= :skein/bad-argument (:skein/error (error-of #(spark/connect {:unknown 1} "local[1]")))))
-  (is (= :skein/bad-argument (:skein/error (error-of #(spark/connect {:jars ["/no/such.jar"]} "local[1]"))))))
+  (is (= :skein/bad-argument (kind-of (error-of #(spark/connect "nonsense")))))
+  (is (= :skein/bad-argument (kind-of (error-of #(spark/connect 7)))))
+  (is (= :skein/bad-argument (kind-of (error-of #(spark/connect {:unknown 1} "local[1]")))))
+  (is (= :skein/bad-argument (kind-of (error-of #(spark/connect {:jars ["/no/such.jar"]} "local[1]"))))))
 
 (deftest startup-failures-of-spark-are-reported
   (let [refused (fn [conf] (error-of #(spark/connect {:conf (merge (bed/conf) conf)} "local[1]")))]
     (bed/close!)
     (let [{:keys [message] :as data} (refused {"spark.executor.memory" "lots"})]
-      (is (= :skein/bad-argument (:skein/error data)))
+      (is (= :skein/bad-argument (kind-of data)))
       (is (str/includes? message "lots"))
       (is (str/includes? message ":conf")))
     (bed/bed :local)
     (let [{:keys [message] :as data} (refused {})]
-      (is (= :skein/bad-argument (:skein/error data)))
+      (is (= :skein/bad-argument (kind-of data)))
       (is (str/includes? message "Close")))))
 
 (deftest a-cluster-without-executors-is-lost
@@ -59,13 +60,13 @@
   ;; No worker has as much memory as this asks for.
   (with-open [^java.io.Closeable cluster (spark/connect {:jars :there, :conf (assoc (bed/conf) "spark.executor.memory" "100g")} (bed/address))]
     (is (= :skein/cluster-lost
-           (:skein/error (error-of #(fold/fold {:lost-after-ms 1500} fold/sum (spark/range cluster 0 10))))))))
+           (kind-of (error-of #(fold/fold {:lost-after-ms 1500} fold/sum (spark/range cluster 0 10))))))))
 
 (deftest executors-without-the-code-are-reported
   (bed/close!)
   (with-open [^java.io.Closeable cluster (spark/connect {:jars :there, :conf (bed/conf)} (bed/address))]
-    (is (= :skein/far-code
-           (:skein/error (error-of #(fold/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range cluster 0 10))))))))
+    (is (= [:skein/far-code :missing]
+           (kind-of (error-of #(fold/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range cluster 0 10))))))))
 
 (def ^:private java-17
   "The folder of a Java 17, if this machine has one."
@@ -77,21 +78,21 @@
     (skip! "there is no Java 17 in /usr/lib/jvm")
     (with-open [^java.io.Closeable cluster (spark/connect {:conf (assoc (bed/conf) "spark.executorEnv.JAVA_HOME" java-17)} (bed/address))]
       (let [{:keys [message] :as data} (error-of #(fold/fold {:lost-after-ms bed/patience-ms} fold/sum (spark/range cluster 0 10)))]
-        (is (= [:skein/far-code 21 17] ((juxt :skein/error :wanted :found) data)))
+        (is (= [[:skein/far-code :java] 21 17] ((juxt kind-of :wanted :found) data)))
         (is (str/includes? message "JAVA_HOME")))))
   (testing "by Spark's message"
     (let [said (str "java.lang.UnsupportedClassVersionError: skein/spark/rt/PartTask has been compiled by a more recent version of the Java Runtime "
                     "(class file version 65.0), this version of the Java Runtime only recognizes class file versions up to 61.0")
           e (#'skein.spark.job/reported nil (Exception. said))]
-      (is (= [:skein/far-code 17] ((juxt :skein/error :found) (ex-data e))))
+      (is (= [[:skein/far-code :java] 17] ((juxt kind-of :found) (ex-data e))))
       (is (str/includes? (ex-message e) "run on Java 17, but Skein needs 21")))))
 
 (deftest an-executor-without-memory-is-reported
   (let [e (#'skein.spark.job/reported nil (Exception. "Job aborted: Lost task 0.3 in stage 4.0: java.lang.OutOfMemoryError: Java heap space"))]
-    (is (= :skein/too-large (:skein/error (ex-data e))))
+    (is (= :skein/too-large (kind-of (ex-data e))))
     (is (str/includes? (ex-message e) "spark.executor.memory"))))
 
 (deftest a-closed-cluster-is-refused
   (let [cluster (bed/bed :local)]
     (bed/close!)
-    (is (= :skein/cluster-lost (:skein/error (error-of #(spark/range cluster 0 10)))))))
+    (is (= :skein/cluster-lost (kind-of (error-of #(spark/range cluster 0 10)))))))

@@ -6,6 +6,7 @@
    [clojure.string :as str]
    [clojure.test :refer [deftest is]]
    [skein.fold :as fold]
+   [skein.kind :refer [kind-of]]
    [skein.spark :as spark]
    [skein.spark.bed :as bed]
    [skein.spark.folds :as folds]
@@ -55,13 +56,13 @@
   (let [cluster (bed/bed :local)
         path (written 3)
         text (str (doto (io/file (bed/temp-dir "skein-parquet") "text") (spit "no parquet, but longer than a few bytes")))]
-    (is (= :skein/file (:skein/error (error-of #(parquet/rows cluster "/no/such/rows")))))
-    (is (= :skein/file (:skein/error (error-of #(parquet/rows cluster text)))))
+    (is (= [:skein/file :missing] (kind-of (error-of #(parquet/rows cluster "/no/such/rows")))))
+    (is (= [:skein/file :unreadable] (kind-of (error-of #(parquet/rows cluster text)))))
     (let [{:keys [message] :as data} (error-of #(parquet/rows {:columns ["id" "nobody"]} cluster path))]
-      (is (= :skein/bad-argument (:skein/error data)))
+      (is (= :skein/bad-argument (kind-of data)))
       (is (str/includes? message "id, bucket")))
-    (is (= :skein/bad-argument (:skein/error (error-of #(parquet/rows {:as :rows} cluster path)))))
-    (is (= :skein/bad-argument (:skein/error (error-of #(parquet/rows {:colums ["id"]} cluster path)))))))
+    (is (= :skein/bad-argument (kind-of (error-of #(parquet/rows {:as :rows} cluster path)))))
+    (is (= :skein/bad-argument (kind-of (error-of #(parquet/rows {:colums ["id"]} cluster path)))))))
 
 (deftest executors-read-them-too
   (let [path (do (bed/bed :local) (written 50))

@@ -5,6 +5,7 @@
    [clojure.string :as str]
    [clojure.test :refer [are deftest is]]
    [skein.fold :as fold]
+   [skein.kind :refer [kind-of]]
    [skein.spark :as spark]
    [skein.spark.folds :as folds]))
 
@@ -49,10 +50,10 @@
 
 (deftest a-name-is-checked-when-it-is-given
   (are [named error says] (let [e (try named (catch clojure.lang.ExceptionInfo e e))]
-                            (and (= error (:skein/error (ex-data e))) (str/includes? (str (ex-message e)) says)))
-    (spark/named 'no.such.place/fold) :skein/far-code "no.such.place"
-    (spark/named `folds/no-such-fold) :skein/far-code "no-such-fold"
-    (spark/named 'skein.spark.broken/fold) :skein/far-code "broken on purpose"
+                            (and (= error (kind-of (ex-data e))) (str/includes? (str (ex-message e)) says)))
+    (spark/named 'no.such.place/fold) [:skein/far-code :missing] "no.such.place"
+    (spark/named `folds/no-such-fold) [:skein/far-code :missing] "no-such-fold"
+    (spark/named 'skein.spark.broken/fold) [:skein/far-code :broken] "broken on purpose"
     (spark/named 'count) :skein/bad-argument "count"
     (spark/named (at-prompt (defn by [k] k) 'prompt/by) :hour) :skein/cannot-travel "prompt"))
 

@@ -9,6 +9,7 @@
    [skein.async :as a]
    [skein.deadline :refer [await-port]]
    [skein.errors :as errors]
+   [skein.kind :refer [kind-of]]
    [skein.trace :as trace]
    [skein.uncaught :refer [await-uncaught]])
   (:import
@@ -190,7 +191,7 @@
 (deftest the-limit-of-nesting-is-reported
   (is (= [:value 201] (first (traced (nested 200)))))
   (let [[_ _ _ data] (first (traced (nested 1000)))]
-    (is (= :skein/block-too-large (:skein/error data)))))
+    (is (= :skein/block-too-large (kind-of data)))))
 
 (deftest a-failing-form-deep-inside-is-reported-briefly
   (let [[_ [report]] (traced (nth (iterate (fn [form] (list `inc form)) '(/ 1 0)) 150))]
@@ -340,7 +341,7 @@
 
 (deftest a-recur-to-something-outside-is-refused
   (let [[_ _ _ data] (outcome '(loop [i 0] (trace/trace-forms (if (< i 3) (recur (inc i)) i))))]
-    (is (= :skein/bad-block (:skein/error data)))))
+    (is (= [:skein/bad-block :bad-recur] (kind-of data)))))
 
 (deftest options-that-a-form-gives-are-not-ignored
   (let [options {:args? true}]
@@ -356,5 +357,5 @@
   (is (= {:args? true} (trace/trace-forms {:args? true})))
   (is (= {:a 1} (trace/trace-forms {:a 1})) "a map alone is the body")
   (is (= :skein/bad-argument (try (macroexpand '(skein.trace/trace-forms {:a 1} 1))
-                               (catch Exception e (some (comp :skein/error ex-data) (take-while some? (iterate ex-cause e)))))))
+                               (catch Exception e (some (comp kind-of ex-data) (take-while some? (iterate ex-cause e)))))))
   (is (nil? (trace/trace-forms))))

@@ -3,7 +3,8 @@
   (:require
    [clojure.test :refer [deftest is]]
    [skein.impl.go-programs :refer [put-val take-val]]
-   [skein.impl.go.mark :as mark]))
+   [skein.impl.go.mark :as mark]
+   [skein.kind :refer [kind-of]]))
 
 (set! *warn-on-reflection* true)
 
@@ -36,14 +37,14 @@
          (marks '(do (let* [l o] (monitor-enter l) (take-val c)) (take-val d))))))
 
 (defn- error [form]
-  (try (marks form) nil (catch clojure.lang.ExceptionInfo e (:skein/error (ex-data e)))))
+  (try (marks form) nil (catch clojure.lang.ExceptionInfo e (kind-of (ex-data e)))))
 
 (deftest wrong-calls-and-recurs-are-errors
-  (is (= :skein/bad-block (error '(take-val))))
-  (is (= :skein/bad-block (error '(put-val c))))
-  (is (= :skein/bad-block (error '(recur))))
-  (is (= :skein/bad-block (error '(loop* [x 1] (recur) 2))))
-  (is (= :skein/bad-block (error '(loop* [x 1] (try (recur 1))))))
-  (is (= :skein/bad-block (error '(loop* [x 1] (let* [] (monitor-enter x) (recur 1))))))
-  (is (= :skein/bad-block (error '(loop* [x 1] (recur 1 2)))))
+  (is (= [:skein/bad-block :bad-arity] (error '(take-val))))
+  (is (= [:skein/bad-block :bad-arity] (error '(put-val c))))
+  (is (= [:skein/bad-block :bad-recur] (error '(recur))))
+  (is (= [:skein/bad-block :bad-recur] (error '(loop* [x 1] (recur) 2))))
+  (is (= [:skein/bad-block :bad-recur] (error '(loop* [x 1] (try (recur 1))))))
+  (is (= [:skein/bad-block :bad-recur] (error '(loop* [x 1] (let* [] (monitor-enter x) (recur 1))))))
+  (is (= [:skein/bad-block :bad-recur] (error '(loop* [x 1] (recur 1 2)))))
   (is (nil? (error '(loop* [x 1] (let* [y x] (case* y 0 0 (recur 1) {1 [1 (do 1 (recur 2))]} :compact :int)))))))
